@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from lawtrace.environments.literals import fields_of, items_of
 from lawtrace.environments.regulations.regulation import Regulation
+from lawtrace.environments.tool_schemas.schemas import wrong_argument
 from lawtrace.runs.audit.transcripts import unwrap_result
 from lawtrace.runs.integrations.imported_tools import ImportedTools, concerned_tools, import_tools
 from lawtrace.schemas.choices import Fallback, GuardMode
@@ -179,7 +180,7 @@ class GuardedSession:
                 return f"rule {rule.id!r} cannot be checked: {why}"
             if why := next((why for name, why in (self._changed | self._unknown).items() if name in concerned), None):
                 return why
-            if why := self._current.wrong_argument(tool, arguments):
+            if (schema := self._current.schemas.get(tool)) and (why := wrong_argument(schema, arguments)):
                 return why
         return None
 

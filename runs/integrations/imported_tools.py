@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from lawtrace.environments.literals import fields_of
 from lawtrace.environments.tool_schemas.forms import is_wrapped, read_forms
-from lawtrace.environments.tool_schemas.schemas import ToolSchema, declare_tool, make_environment, wrong_argument
+from lawtrace.environments.tool_schemas.schemas import ToolSchema, declare_tool, make_environment
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import SPEAKERS, Json
 from lawtrace.solver.guard.step_counting import counts_steps
@@ -44,11 +44,6 @@ class ImportedTools:
         except InputError as error:
             return str(error)
         return None
-
-    def wrong_argument(self, tool: str, arguments: Mapping[str, Json]) -> str | None:
-        """What is wrong with the JSON types of the arguments, which a server might convert silently."""
-        schema = self.schemas.get(tool)
-        return None if schema is None else wrong_argument(schema, arguments)
 
     def changed_since(self, earlier: "ImportedTools", tool: str) -> str | None:
         """How a tool differs from what it was; None if rules see no difference."""

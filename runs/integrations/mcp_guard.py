@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 
 import anyio
 from anyio.to_thread import run_sync
+from mcp import types
 from mcp.shared.inbound import (
     MCP_METHOD_HEADER,
     MCP_NAME_HEADER,
@@ -22,19 +23,6 @@ from mcp.shared.inbound import (
     encode_header_value,
 )
 from mcp.shared.message import ClientMessageMetadata, SessionMessage
-from mcp.types import (
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    METHOD_NOT_FOUND,
-    PROTOCOL_VERSION_META_KEY,
-    ErrorData,
-    JSONRPCError,
-    JSONRPCMessage,
-    JSONRPCNotification,
-    JSONRPCRequest,
-    JSONRPCResponse,
-    RequestId,
-)
 
 from lawtrace.environments.literals import fields_of
 from lawtrace.runs.audit.transcripts import is_list
@@ -42,6 +30,8 @@ from lawtrace.runs.integrations.guarded_session import GuardedSession
 from lawtrace.runs.integrations.inner_server import CONNECTION_FAILED, Oversized
 from lawtrace.solver.guard.decisions import Call, Refuse
 from lawtrace.solver.guard.log import is_recordable
+
+_Answer = types.JSONRPCResponse | types.JSONRPCError
 
 REQUEST_TIMEOUT: Final = -32001
 MAX_PAGES: Final = 100
@@ -87,7 +77,7 @@ class _Question:
     """A request of our own."""
 
     done: anyio.Event = field(default_factory=anyio.Event)
-    answer: JSONRPCResponse | JSONRPCError | None = None
+    answer: _Answer | None = None
 
 
 class McpGuard:
@@ -99,11 +89,11 @@ class McpGuard:
         self._client_in, self._client_out = client
         self._server_in, self._server_out = server
         self._timeout = timeout
-        self._requests: dict[RequestId, _Request] = {}
-        self._waiting: dict[RequestId, JSONRPCRequest] = {}
-        self._questions: dict[RequestId, _Question] = {}
-        self._asked: set[RequestId | None] = set()
-        self._calls_in, self._calls_out = anyio.create_memory_object_stream[JSONRPCRequest | None](math.inf)
+        self._requests: dict[types.RequestId, _Request] = {}
+        self._waiting: dict[types.RequestId, types.JSONRPCRequest] = {}
+        self._questions: dict[types.RequestId, _Question] = {}
+        self._asked: set[types.RequestId | None] = set()
+        self._calls_in, self._calls_out = anyio.create_memory_object_stream[types.JSONRPCRequest | None](math.inf)
         self._is_stale = True
         self._dead: str | None = None
         self._version: str | None = None
@@ -130,10 +120,10 @@ class McpGuard:
             else:
                 await self._from_client(item.message)
 
-    async def _from_client(self, message: JSONRPCMessage) -> None:
-        if isinstance(message, JSONRPCRequest):
+    async def _from_client(self, message: types.JSONRPCMessage) -> None:
+        if isinstance(message, types.JSONRPCRequest):
             if message.id in self._requests or message.id in self._waiting:
-                await self._refuse(message.id, INVALID_REQUEST, "a request with this id waits for its answer")
+                await self._refuse(message.id, types.INVALID_REQUEST, "a request with this id waits for its answer")
             elif self._dead is not None:
                 await self._refuse(message.id, CONNECTION_FAILED, self._dead)
             elif message.method == "tools/call":
@@ -143,13 +133,13 @@ class McpGuard:
                 await self._pass(
                     message, _Request(message.method, message.params or {}, self._deadline(message.method))
                 )
-        elif isinstance(message, JSONRPCNotification):
+        elif isinstance(message, types.JSONRPCNotification):
             await self._notified(message)
         else:
             self._asked.discard(message.id)
             await self._to_server(message)
 
-    async def _notified(self, message: JSONRPCNotification) -> None:
+    async def _notified(self, message: types.JSONRPCNotification) -> None:
         if message.method == "tools/call":  # some servers would carry it out
             self._note("the client sent a call without an id; it was not passed on")
             return
@@ -162,7 +152,7 @@ class McpGuard:
                     request.deadline = anyio.current_time() + min(self._timeout, _CANCELLED_SECONDS)
         await self._to_server(message)
 
-    async def _pass(self, message: JSONRPCRequest, request: _Request) -> None:
+    async def _pass(self, message: types.JSONRPCRequest, request: _Request) -> None:
         self._keep_envelope(request.params)
         self._requests[message.id] = request
         await self._to_server(message)
@@ -182,13 +172,13 @@ class McpGuard:
                 await self._call(message)
                 self._waiting.pop(message.id, None)
 
-    async def _call(self, message: JSONRPCRequest) -> None:
+    async def _call(self, message: types.JSONRPCRequest) -> None:
         params = message.params or {}
         name, given = params.get("name"), params.get("arguments")
         arguments, is_object = fields_of(given), given is None or isinstance(given, dict)
         if not isinstance(name, str) or not is_object or not is_recordable([name, arguments]):
             problem = "a call needs the name of a tool, and its arguments as an object of strict JSON"
-            await self._refuse(message.id, INVALID_PARAMS, problem)
+            await self._refuse(message.id, types.INVALID_PARAMS, problem)
             return
         self._keep_envelope(params)
         await self._list_tools()
@@ -198,9 +188,9 @@ class McpGuard:
         decision = await run_sync(self._session.before, call)
         if isinstance(decision, Refuse):
             result: dict[str, Any] = {"content": [{"type": "text", "text": decision.reason}], "isError": True}
-            if PROTOCOL_VERSION_META_KEY in self._envelope:
+            if types.PROTOCOL_VERSION_META_KEY in self._envelope:
                 result["resultType"] = "complete"
-            await self._to_client(JSONRPCResponse(jsonrpc="2.0", id=message.id, result=result))
+            await self._to_client(types.JSONRPCResponse(jsonrpc="2.0", id=message.id, result=result))
         elif message.id not in self._waiting:
             await run_sync(self._session.failed, call, "cancelled before it was sent", "rejected")
         elif self._dead is not None:
@@ -219,7 +209,7 @@ class McpGuard:
         problem, cursor = None, None
         for _ in range(MAX_PAGES):
             answer = await self._ask("tools/list", {} if cursor is None else {"cursor": cursor})
-            if not isinstance(answer, JSONRPCResponse):
+            if not isinstance(answer, types.JSONRPCResponse):
                 problem = "no answer" if answer is None else answer.error.message[:500]
                 break
             page, cursor = answer.result.get("tools"), answer.result.get("nextCursor")
@@ -237,13 +227,13 @@ class McpGuard:
             return
         await run_sync(self._session.import_listed, listed)
 
-    async def _ask(self, method: str, params: dict[str, Any]) -> JSONRPCResponse | JSONRPCError | None:
+    async def _ask(self, method: str, params: dict[str, Any]) -> _Answer | None:
         name = next(self._names)
         if self._envelope:
             params = {**params, "_meta": self._envelope}
         question = self._questions[name] = _Question()
         with anyio.move_on_after(self._timeout):
-            await self._to_server(JSONRPCRequest(jsonrpc="2.0", id=name, method=method, params=params))
+            await self._to_server(types.JSONRPCRequest(jsonrpc="2.0", id=name, method=method, params=params))
             await question.done.wait()
         del self._questions[name]
         return question.answer
@@ -257,18 +247,18 @@ class McpGuard:
             else:
                 self._note(f"the server sent no message: {str(item)[:300]}")
                 if isinstance(item, Oversized):  # it may be the answer to any of them
-                    await self._give_up(list(self._requests), INVALID_REQUEST, str(item))
+                    await self._give_up(list(self._requests), types.INVALID_REQUEST, str(item))
         self._dead = "the server behind the guard has ended"
         self._session.note(self._dead)
         for question in self._questions.values():
             question.done.set()
         await self._give_up(list(self._requests), CONNECTION_FAILED, self._dead)
 
-    async def _from_server(self, message: JSONRPCMessage) -> None:
-        if isinstance(message, JSONRPCResponse | JSONRPCError):
+    async def _from_server(self, message: types.JSONRPCMessage) -> None:
+        if isinstance(message, _Answer):
             await self._answered(message)
             return
-        if isinstance(message, JSONRPCRequest):
+        if isinstance(message, types.JSONRPCRequest):
             self._asked.add(message.id)
         elif message.method == "notifications/tools/list_changed":
             self._is_stale = True
@@ -279,7 +269,7 @@ class McpGuard:
                     request.deadline = self._deadline(request.method)
         await self._to_client(message)
 
-    async def _answered(self, message: JSONRPCResponse | JSONRPCError) -> None:
+    async def _answered(self, message: _Answer) -> None:
         if message.id in self._questions:
             self._questions[message.id].answer = message
             self._questions[message.id].done.set()
@@ -290,7 +280,7 @@ class McpGuard:
             return
         if request.call is not None:
             await self._call_answered(request, request.call, message)
-        elif request.method == "initialize" and isinstance(message, JSONRPCResponse):
+        elif request.method == "initialize" and isinstance(message, types.JSONRPCResponse):
             version = message.result.get("protocolVersion")
             self._version = version if isinstance(version, str) else None
         elif request.method == "tools/list":
@@ -298,10 +288,10 @@ class McpGuard:
             await self._calls_in.send(None)
         await self._to_client(message)
 
-    async def _call_answered(self, request: _Request, call: Call, message: JSONRPCResponse | JSONRPCError) -> None:
+    async def _call_answered(self, request: _Request, call: Call, message: _Answer) -> None:
         """Record the outcome of a call in the session, and add the warning to its result."""
-        if isinstance(message, JSONRPCError):
-            is_rejected = message.error.code in (INVALID_PARAMS, METHOD_NOT_FOUND)
+        if isinstance(message, types.JSONRPCError):
+            is_rejected = message.error.code in (types.INVALID_PARAMS, types.METHOD_NOT_FOUND)
             outcome = "rejected" if is_rejected else "raised"
             await run_sync(self._session.failed, call, message.error.message, outcome)
             return
@@ -329,12 +319,12 @@ class McpGuard:
             for name in late:
                 if self._requests[name].method != "initialize":
                     params: dict[str, Any] = {"requestId": name, "reason": "no answer in time"}
-                    notice = JSONRPCNotification(jsonrpc="2.0", method="notifications/cancelled", params=params)
+                    notice = types.JSONRPCNotification(jsonrpc="2.0", method="notifications/cancelled", params=params)
                     with anyio.move_on_after(1):
                         await self._to_server(notice)
             await self._give_up(late, REQUEST_TIMEOUT, f"the server did not answer within {self._timeout:g} seconds")
 
-    async def _give_up(self, names: list[RequestId], code: int, why: str) -> None:
+    async def _give_up(self, names: list[types.RequestId], code: int, why: str) -> None:
         """Answer requests by an error, because their answers will not come."""
         for name in names:
             request = self._requests.pop(name, None)
@@ -348,25 +338,25 @@ class McpGuard:
 
     # Sending
 
-    async def _refuse(self, name: RequestId, code: int, why: str) -> None:
-        await self._to_client(JSONRPCError(jsonrpc="2.0", id=name, error=ErrorData(code=code, message=why)))
+    async def _refuse(self, name: types.RequestId, code: int, why: str) -> None:
+        await self._to_client(types.JSONRPCError(jsonrpc="2.0", id=name, error=types.ErrorData(code=code, message=why)))
 
-    async def _to_client(self, message: JSONRPCMessage) -> None:
+    async def _to_client(self, message: types.JSONRPCMessage) -> None:
         await self._client_out.send(SessionMessage(message))
 
-    async def _to_server(self, message: JSONRPCMessage) -> None:
+    async def _to_server(self, message: types.JSONRPCMessage) -> None:
         metadata = ClientMessageMetadata(headers=self._http_headers(message))
         try:
             await self._server_out.send(SessionMessage(message, metadata))
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             return  # the end of the other stream says so
 
-    def _http_headers(self, message: JSONRPCMessage) -> dict[str, str]:
+    def _http_headers(self, message: types.JSONRPCMessage) -> dict[str, str]:
         """What streamable HTTP repeats of a message in its headers."""
-        if not isinstance(message, JSONRPCRequest):
+        if not isinstance(message, types.JSONRPCRequest):
             return {}
         params = message.params or {}
-        version = fields_of(params.get("_meta")).get(PROTOCOL_VERSION_META_KEY)
+        version = fields_of(params.get("_meta")).get(types.PROTOCOL_VERSION_META_KEY)
         if not isinstance(version, str):
             is_first = self._version is None or message.method == "initialize"
             return {} if is_first else {MCP_PROTOCOL_VERSION_HEADER: self._version or ""}

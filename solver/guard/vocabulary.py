@@ -16,25 +16,8 @@ from typing import Final
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.schemas.events import SPEAKERS, Event, Json, message_event
 from lawtrace.schemas.violations import Scalar
+from lawtrace.solver.guard import values as v
 from lawtrace.solver.guard.field_uses import Field, FieldUses, Member
-from lawtrace.solver.guard.values import (
-    ABSENT,
-    ANYTHING,
-    MAX_LIST,
-    Absent,
-    Candidate,
-    Schema,
-    admits,
-    choices,
-    constants,
-    derived,
-    distinct,
-    fresh,
-    lists_of,
-    part_schema,
-    placed,
-    values_at,
-)
 from lawtrace.solver.logic.terms import RESULT, FieldPath, is_value
 from lawtrace.solver.rules import Rule
 
@@ -67,7 +50,7 @@ class AbstractEvent:
     """An event, and which value it has in each field that rules read; a message has none."""
 
     event: Event
-    fields: Mapping[FieldPath, Candidate]
+    fields: Mapping[FieldPath, v.Candidate]
 
 
 class Vocabulary:
@@ -90,59 +73,59 @@ class Vocabulary:
         for event in events:
             for field in self._uses.fields_of(event.tool):
                 if field.tracked:
-                    for value in values_at(event, field.path):
+                    for value in v.values_at(event, field.path):
                         found.setdefault(self._uses.groups.of(field), []).append(value)
         for rule, variable, value in values:
             for name in self._uses.names.get((rule, variable), ()):
                 found.setdefault(self._uses.groups.of(name), []).append(value)
-        return {group: distinct(known) for group, known in found.items()}
+        return {group: v.distinct(known) for group, known in found.items()}
 
     def variable_values(self, live: Live, rule: str) -> list[Scalar]:
         """The values of the variables of a rule that representative events may have."""
         names = [name for (one, _), several in self._uses.names.items() if one == rule for name in several]
         groups = dict.fromkeys(map(self._uses.groups.of, names))
-        return [one for group in groups for one in self._group_values(group, live, ANYTHING) if is_value(one)]
+        return [one for group in groups for one in self._group_values(group, live, v.ANYTHING) if is_value(one)]
 
-    def _group_values(self, group: Member, live: Live, schema: Schema) -> list[Json]:
+    def _group_values(self, group: Member, live: Live, schema: v.Schema) -> list[Json]:
         known: list[Json] = [*live.get(group, ())]
         for fields in self._uses.fields.values():
             for field in fields.values():
                 if field.tracked and self._uses.groups.of(field) == group:
-                    known += [value for test in field.tests for value in constants(test)]
+                    known += [value for test in field.tests for value in v.constants(test)]
                     known += field.limits
         for number in range(1, self._uses.variables + 2):
-            extra = fresh(schema, number, known)
-            known += [] if isinstance(extra, Absent) else [extra]
+            extra = v.fresh(schema, number, known)
+            known += [] if isinstance(extra, v.Absent) else [extra]
         return known
 
     def _candidates(
         self, schema: ToolSchema, field: Field, live: Live, now: int | None
-    ) -> tuple[list[Candidate], bool]:
+    ) -> tuple[list[v.Candidate], bool]:
         """Candidates for a field, and whether all lists of the values that matter are among them."""
         first, *rest = field.path.path
         if first == RESULT:
-            declared, optional = part_schema(schema.result or ANYTHING, rest), not schema.result
+            declared, optional = v.part_schema(schema.result or v.ANYTHING, rest), not schema.result
         else:
             argument, optional = schema.argument(str(first))
             if argument is None:
-                return [ABSENT], True
-            declared, optional = part_schema(argument, rest), optional or bool(rest)
-        items = part_schema(declared, (0,)) if field.is_list else declared
-        found: list[Json] = [value for test in field.tests for value in constants(test)]
+                return [v.ABSENT], True
+            declared, optional = v.part_schema(argument, rest), optional or bool(rest)
+        items = v.part_schema(declared, (0,)) if field.is_list else declared
+        found: list[Json] = [value for test in field.tests for value in v.constants(test)]
         if field.tracked:
             found += self._group_values(self._uses.groups.of(field), live, items)
         else:
-            extra = fresh(items, 1, found)
-            found += [] if isinstance(extra, Absent) or (field.is_list and isinstance(extra, str)) else [extra]
-        found += derived(field.computed, now) if field.computed else []
-        found += choices(items) or []
-        found = [value for value in distinct(found) if admits(items, value)]
-        candidates: list[Candidate] = [*(lists_of(found) if field.is_list else found)]
+            extra = v.fresh(items, 1, found)
+            found += [] if isinstance(extra, v.Absent) or (field.is_list and isinstance(extra, str)) else [extra]
+        found += v.derived(field.computed, now) if field.computed else []
+        found += v.choices(items) or []
+        found = [value for value in v.distinct(found) if v.admits(items, value)]
+        candidates: list[v.Candidate] = [*(v.lists_of(found) if field.is_list else found)]
         if optional or not candidates:
-            candidates = [ABSENT, *candidates]
+            candidates = [v.ABSENT, *candidates]
         if not field.tracked and not field.computed:
             candidates = _told_apart(candidates, field)
-        return candidates, not field.is_list or len(found) <= MAX_LIST
+        return candidates, not field.is_list or len(found) <= v.MAX_LIST
 
     # Events
 
@@ -175,7 +158,7 @@ class Vocabulary:
     ) -> Representatives:
         """The representative calls of a tool. `given`: its arguments, if only the result is open."""
         tool = schema.name
-        options: dict[FieldPath, list[Candidate]] = {}
+        options: dict[FieldPath, list[v.Candidate]] = {}
         cut: set[Field] = set()
         for field in self._uses.fields_of(tool):
             if given is None or field.path.path[0] == RESULT:
@@ -217,7 +200,7 @@ class Vocabulary:
         schema = self._schemas.get(tool)
         if schema is None or tool not in self._uses.fields:
             return []
-        options: dict[FieldPath, Sequence[Candidate]] = {}
+        options: dict[FieldPath, Sequence[v.Candidate]] = {}
         for field in self._uses.fields_of(tool):
             is_read = rule in field.readers
             if given is not None and not is_read:
@@ -230,7 +213,7 @@ class Vocabulary:
         chosen = [dict(zip(options, values, strict=True)) for values in some]
         return [AbstractEvent(_event(tool, one, now), one) for one in chosen]
 
-    def _few(self, schema: ToolSchema, field: Field, live: Live, now: int | None, *, others: bool) -> list[Candidate]:
+    def _few(self, schema: ToolSchema, field: Field, live: Live, now: int | None, *, others: bool) -> list[v.Candidate]:
         """Candidates for a field; if values matter that it may have, only these. `others`: then the others, too."""
         found, _ = self._candidates(schema, field, live, now)
         if not field.tracked:
@@ -239,12 +222,12 @@ class Vocabulary:
         if field.is_list:
             found = [one for one in found if not isinstance(one, list) or len(one) < 2 or len(one) == len(known)]
 
-        def matters(one: Candidate) -> bool:
+        def matters(one: v.Candidate) -> bool:
             return all(part in known for part in one) and one != [] if isinstance(one, list) else one in known
 
         first = [one for one in found if matters(one)]
         if first and not others:
-            return [*first, *(one for one in found if isinstance(one, Absent) or one == [])]
+            return [*first, *(one for one in found if isinstance(one, v.Absent) or one == [])]
         return [*first, *(one for one in found if not matters(one))]
 
     def _messages(self, speaker: str, live: Live, now: int | None) -> list[Event]:
@@ -258,36 +241,36 @@ class Vocabulary:
 
 
 def _event(
-    tool: str, fields: Mapping[FieldPath, Candidate], now: int | None, given: Mapping[str, Json] | None = None
+    tool: str, fields: Mapping[FieldPath, v.Candidate], now: int | None, given: Mapping[str, Json] | None = None
 ) -> Event:
     """A call with these values of its fields. `given`: its arguments, if only the result is open."""
     content: Json = dict(given or {})
     for path, value in fields.items():
-        if not isinstance(value, Absent):
-            content = placed(content, path.path, value)
+        if not isinstance(value, v.Absent):
+            content = v.placed(content, path.path, value)
     arguments = dict(content) if isinstance(content, dict) else {}
     result = None if given and RESULT in given else arguments.pop(RESULT, None)
     return Event(tool, arguments, result=result, time=now)
 
 
-def _told_apart(candidates: Sequence[Candidate], field: Field) -> list[Candidate]:
+def _told_apart(candidates: Sequence[v.Candidate], field: Field) -> list[v.Candidate]:
     """One candidate for each combination of truths of the tests of a field."""
-    found: dict[tuple[bool, ...], Candidate] = {}
+    found: dict[tuple[bool, ...], v.Candidate] = {}
     for value in candidates:
         event = _event(field.tool, {field.path: value}, None)
         found.setdefault(tuple(test.holds(event) for test in field.tests), value)
     return list(found.values())
 
 
-def _nearby(given: Candidate, candidates: Sequence[Candidate]) -> list[Candidate]:
+def _nearby(given: v.Candidate, candidates: Sequence[v.Candidate]) -> list[v.Candidate]:
     """A list with one value more or less, of those in other lists."""
     if not isinstance(given, list):
         return []
-    values = distinct(part for one in candidates if isinstance(one, list) for part in one)
+    values = v.distinct(part for one in candidates if isinstance(one, list) for part in one)
     return [[one for one in given if one != value] if value in given else [*given, value] for value in values]
 
 
-def _combinations(options: Sequence[Sequence[Candidate]]) -> Iterator[tuple[Candidate, ...]]:
+def _combinations(options: Sequence[Sequence[v.Candidate]]) -> Iterator[tuple[v.Candidate, ...]]:
     """All choices of one candidate for each field, those with many first candidates before the others."""
     for size in range(len(options) + 1):
         for chosen in combinations(range(len(options)), size):

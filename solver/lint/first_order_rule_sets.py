@@ -8,12 +8,13 @@ without time take part, and are reported only where a rule with time has a share
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
 from lawtrace.environments.spec.clock import DEFAULT_START
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.events import Event
 from lawtrace.solver.guard.component import CompiledComponent, Component
@@ -77,7 +78,8 @@ class FirstOrderAnalysis:
         self.breaking: Final[dict[str, Witness]] = {}
         self.calling: Final[dict[str, Witness]] = {}
         self._environment = environment
-        self._search: Final = _Search(environment, progress)
+        self._schemas: Final = read_tools(environment)
+        self._progress: Final = progress
         self._compliant: list[_Events] = []
         self._open: dict[str, list[str]] = {}
         self._rules: Final = {rule.id: rule for rule in rules}
@@ -189,7 +191,7 @@ class FirstOrderAnalysis:
         are added and the search begins again. So each question is about a few rules and their tools.
         """
         added: list[Rule] = []
-        while (events := self._search.find([*added, goal])) is not None:
+        while (events := self._find([*added, goal])) is not None:
             missed = _not_kept([self._rules[rule] for rule in kept if self._rules[rule] not in added], events)
             if not missed:
                 events = _shortened(events, [*(self._rules[rule] for rule in kept), goal])
@@ -197,21 +199,30 @@ class FirstOrderAnalysis:
                     self._compliant.append(events)
                 return events
             added += missed[: 1 + len(added) // 4]
-        if self._search.excluded([*added, goal], MOST_CALLS) < MOST_CALLS:
+        if self._excluded([*added, goal], MOST_CALLS) < MOST_CALLS:
             return None
         core = sorted(added, key=list(self._rules.values()).index)
         without: dict[str, tuple[str, ...]] = {}
         for rule in reversed(core):
             others = [other for other in core if other is not rule]
-            if (events := self._search.find([*others, goal])) is not None:
+            if (events := self._find([*others, goal])) is not None:
                 without[rule.id] = _witness(_shortened(events, [*others, goal])).steps
-            elif self._search.excluded([*others, goal], MOST_CALLS) == MOST_CALLS:
+            elif self._excluded([*others, goal], MOST_CALLS) == MOST_CALLS:
                 core = others
         ids = tuple(rule.id for rule in core)
         without = {rule: without[rule] for rule in ids if rule in without}
         exceptions = [f"Without {rule} there is one: {', '.join(steps)}." for rule, steps in without.items()]
         proof = " ".join(["Z3 found no exception; longer traces were not searched.", *exceptions])
-        return Excluded(ids, proof, without, calls=max(MOST_CALLS, self._search.excluded([*core, goal], LONGER)))
+        return Excluded(ids, proof, without, calls=max(MOST_CALLS, self._excluded([*core, goal], LONGER)))
+
+    def _find(self, rules: Sequence[Rule]) -> _Events | None:
+        self._progress()
+        return _find(self._schemas, rules)
+
+    def _excluded(self, rules: Sequence[Rule], most_calls: int) -> int:
+        """Up to how many calls no trace keeps all rules, as far as Z3 proves it; -1 if it proves nothing."""
+        self._progress()
+        return FreeTraces(self._environment, [rule.compiled for rule in rules]).excluded(most_calls)
 
     def _is_metric(self, rule: str) -> bool:
         return isinstance(self._rules[rule].compiled, MetricRule)
@@ -236,37 +247,23 @@ class FirstOrderAnalysis:
         return next((events for events in self._compliant if not _not_kept([goal], events)), None)
 
 
-class _Search:
-    """Searches for traces of an environment's tools, and proofs that there are none."""
-
-    def __init__(self, environment: Environment, progress: Callable[[], None] = lambda: None) -> None:
-        self._environment: Final = environment
-        self._schemas: Final = read_tools(environment)
-        self._progress: Final = progress
-
-    def find(self, rules: Sequence[Rule]) -> _Events | None:
-        """A trace that keeps all rules, if one is found."""
-        self._progress()
-        try:
-            component = Component(CompiledComponent(rules, self._schemas))
-        except FormulaError:  # the negation of a rule may have no monitor
-            return None
-        component.pass_time(DEFAULT_START)
-        answer = decide(component, (), DEFAULT_START, Budget(SEARCH_STEPS))
-        return answer.path if answer.status == "met" else None
-
-    def excluded(self, rules: Sequence[Rule], most_calls: int) -> int:
-        """Up to how many calls no trace keeps all rules, as far as Z3 proves it; -1 if it proves nothing."""
-        self._progress()
-        return FreeTraces(self._environment, [rule.compiled for rule in rules]).excluded(most_calls)
+def _find(tools: Mapping[str, ToolSchema], rules: Sequence[Rule]) -> _Events | None:
+    """A trace of calls of some tools that keeps all rules, if one is found."""
+    try:
+        component = Component(CompiledComponent(rules, tools))
+    except FormulaError:  # the negation of a rule may have no monitor
+        return None
+    component.pass_time(DEFAULT_START)
+    answer = decide(component, (), DEFAULT_START, Budget(SEARCH_STEPS))
+    return answer.path if answer.status == "met" else None
 
 
 def find_first_order_examples(environment: Environment, rule: Rule) -> tuple[Witness | None, Witness | None]:
     """Traces in which a rule is triggered and kept, and in which it is broken; None where none was found."""
-    search = _Search(environment)
+    tools = read_tools(environment)
     found: list[Witness | None] = []
     for wanted in ([rule, _goal(Eventually(_trigger(rule)))], [_broken(rule)]):
-        events = search.find(wanted)
+        events = _find(tools, wanted)
         found.append(None if events is None else _witness(_shortened(events, wanted)))
     return found[0], found[1]
 
