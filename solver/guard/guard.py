@@ -15,8 +15,7 @@ import hashlib
 import json
 import threading
 import time as clocks
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal, Self, get_args
 
@@ -237,14 +236,12 @@ class Guard:
         with self._lock:
             now = self._time(time)
             found: dict[str, OpenDuty] = {}
-            for trace in self._traces.traces:
-                for number, component in enumerate(trace.components):
-                    with self._settled(trace, number, now):
-                        if owed := component.owed():
-                            answer = decide(component, (), now, Budget(self._options.steps))
-                            steps = steps_of(answer.path, now, now, self.tools)
-                            for rule in owed:
-                                found.setdefault(rule.id, self._duty(component, rule, steps))
+            for component in self._settled(now):
+                if owed := component.owed():
+                    answer = decide(component, (), now, Budget(self._options.steps))
+                    steps = steps_of(answer.path, now, now, self.tools)
+                    for rule in owed:
+                        found.setdefault(rule.id, self._duty(component, rule, steps))
             duties = tuple(found[rule.id] for rule in self._rules if rule.id in found)
             self._log.finished(now, duties, self.lost)
             return duties
@@ -260,22 +257,18 @@ class Guard:
         After a call without an answer those that are lost if it was carried out, or if it was not.
         """
         with self._lock:
-            lost: set[str] = set()
-            for trace in self._traces.traces:
-                for number, component in enumerate(trace.components):
-                    with self._settled(trace, number, self._traces.now):
-                        lost |= {rule.id for rule in component.lost()}
+            lost = {rule.id for component in self._settled(self._traces.now) for rule in component.lost()}
             return tuple(rule.id for rule in self._rules if rule.id in lost)
 
-    @contextmanager
-    def _settled(self, trace: SessionTrace, number: int, now: int | None) -> Generator[None]:
-        """An attempt with a component in the state after what has happened, calls that are waited for left out."""
-        component, pending = trace.components[number], trace.pending(number, waited_for=False)
-        with component.log.attempt():
-            if now is not None:
-                component.replay([event for (event,) in pending])
-                component.pass_time(now)
-            yield
+    def _settled(self, now: int | None) -> Iterator[Component]:
+        """Each component in the state after what has happened, calls that are waited for left out."""
+        for trace in self._traces.traces:
+            for number, component in enumerate(trace.components):
+                with component.log.attempt():
+                    if now is not None:
+                        component.replay([event for (event,) in trace.pending(number, waited_for=False)])
+                        component.pass_time(now)
+                    yield component
 
     def _is_lost(self, trace: SessionTrace) -> bool:
         """Whether not all duties can be met after a trace."""
