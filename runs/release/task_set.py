@@ -314,7 +314,7 @@ def _manifest_mismatches(path: Path, entry: EnvironmentEntry) -> Iterable[Proble
     written: dict[str | None, tuple[dict[str, Json], ...]] = {}
     tasks = 0
     for place, line in zip(lines.places, lines.rows, strict=True):
-        written |= line.rule_sets
+        written |= {**line.rule_sets}
         yield from (
             Problem(place, f"rule set {digest!r} does not match its rules")
             for digest, rules in line.rule_sets.items()
