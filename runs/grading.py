@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,6 @@ from lawtrace.environments.domains.loader import Domain
 from lawtrace.runs.scoring.verdict_changes import RuleChange
 from lawtrace.runs.stages.submitted_programs import SubmittedRow, read_programs
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.shards import Shard
 from lawtrace.runs.store.stage_files import UsableRows, read_usable_rows
 from lawtrace.runs.store.stage_store import stage_key
 from lawtrace.runs.store.task_file import match_to_tasks, read_usable_tasks
@@ -30,26 +29,15 @@ class GradedInput:
 
     domain: Domain
     tasks: list[Task]
-    attempts: list[Attempt] | None
-    programs: Sequence[SubmittedRow]
+    rows: Sequence[SubmittedRow]
     recorded: Sequence[Any]
     verdicts: Sequence[Verdict]
     problems: list[Problem]
 
-    def part(self, shard: Shard) -> "GradedInput":
-        """What a shard judges of it."""
-        attempts = None if self.attempts is None else [*shard.of(self.attempts)]
-        return replace(self, attempts=attempts, programs=shard.of(self.programs))
-
-    @property
-    def units(self) -> Sequence[SubmittedRow] | Sequence[Attempt]:
-        """What is judged one by one."""
-        return self.programs if self.attempts is None else self.attempts
-
     def key(self, recipe: Recipe, tasks: Sequence[Task], profile: GradingProfile) -> str:
         """A hash over all that the verdicts depend on."""
         judged_by = (self.domain.digest, recipe.tools, recipe.attempts.seconds, recipe.sandbox, profile)
-        return stage_key("grade", version("lawtrace"), judged_by, tasks, self.units, self.problems)
+        return stage_key("grade", version("lawtrace"), judged_by, tasks, self.rows, self.problems)
 
 
 def read_input(run: Path | None, tasks: Path | None, programs: list[Path] | None, env: str | None) -> GradedInput:
@@ -60,12 +48,12 @@ def read_input(run: Path | None, tasks: Path | None, programs: list[Path] | None
         assert tasks is not None
         read, domain = read_usable_tasks(tasks, env)
         matched, recorded = _programs(read.rows, programs or [])
-        return GradedInput(domain, read.rows, None, matched.rows, recorded, (), [*read.problems, *matched.problems])
+        return GradedInput(domain, read.rows, matched.rows, recorded, (), [*read.problems, *matched.problems])
     folder = RunFolder(run).existing()
     read, domain = read_usable_tasks(folder.tasks, env)
     attempts = match_to_tasks(read.rows, read_usable_rows(folder.attempts, Attempt))
     earlier = read_usable_rows(folder.verdicts, Verdict).rows if folder.verdicts.exists() else ()
-    return GradedInput(domain, read.rows, attempts.rows, (), (), earlier, [*read.problems, *attempts.problems])
+    return GradedInput(domain, read.rows, attempts.rows, (), earlier, [*read.problems, *attempts.problems])
 
 
 def _programs(tasks: list[Task], files: list[Path]) -> tuple[UsableRows[SubmittedRow], Sequence[Any]]:

@@ -43,6 +43,7 @@ from lawtrace.runs.store.shards import (
 from lawtrace.runs.store.stage_files import read_rows, write_lines, write_rows
 from lawtrace.runs.store.stage_store import Products, StageFile
 from lawtrace.runs.web.export import write_run_report
+from lawtrace.schemas.attempt_rows import Answer
 from lawtrace.schemas.choices import GRADING_PROFILES, GradingProfile
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.verdict_rows import Verdict
@@ -93,34 +94,20 @@ def grade(
         stages = (PROGRAMS_STAGE, *published_evaluation("stages:PUBLISHED_STAGES"))
         files = published_evaluation("stages:VERDICTS_BY_PROFILE")
     profiles: list[GradingProfile] = [name for name in GRADING_PROFILES if compare is not None or name == profile]
-    units, key = len(given.units), ""
+    graded_rows = given.rows if part is None else part.of(given.rows)
     records = () if part is None else (record_path(out),)
-    if part is not None:
-        key = given.key(recipe, rows, profile)
-        given = given.part(part)
 
     async def work(session: Session) -> Products:
         runner = session.runner(inputs, stages=stages)
         runner.give(TASKS, rows)
-        if given.attempts is not None:
-            runner.give(ATTEMPTS, given.attempts)
-        else:
-            baselines = baseline_programs(given.domain.environment, rows) if compare else []
-            runner.give(PROGRAMS, [*given.programs, *baselines])
+        baselines = baseline_programs(given.domain.environment, rows) if compare and run is None else []
+        runner.give(PROGRAMS, [*graded_rows, *baselines])
         return await runner.make(*(files[name] for name in profiles))
 
-    runs_programs = given.attempts is None or profiles != ["strict"]
+    sandbox = profiles != ["strict"] or any(isinstance(row, Answer) for row in graded_rows)
     with cluster_at(on, shard) as cluster:
         made = run_stages(
-            recipe,
-            out,
-            "grade",
-            work,
-            *records,
-            force=flags.force,
-            sandbox=runs_programs,
-            models=False,
-            cluster=cluster,
+            recipe, out, "grade", work, *records, force=flags.force, sandbox=sandbox, models=False, cluster=cluster
         )
     verdicts, attempts = made[files[profile]], made[ATTEMPTS]
     write_rows(out, verdicts)
@@ -141,6 +128,7 @@ def grade(
     invalid = invalid_notes((row.task, row.reason) for row in verdicts if row.outcome == "invalid")
     remarks = [*invalid, *_change_notes(changed_rules, changed, graded.cut_short)]
     if part is not None:
+        units, key = len(given.rows), given.key(recipe, rows, profile)
         ShardRecord.of("grade", part, out).finish(out, key=key, units=units, options=graded)
         summary = {"verdicts": len(verdicts), "shard": str(part), "units": units}
         shown = f"{len(verdicts)} of {units} verdicts (shard {part}). `lawtrace merge` joins all shards."
