@@ -12,7 +12,7 @@ import typer
 from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import STDOUT, print_json, print_note
 from lawtrace.runs.report.message_search import diff_json, graded_conversations, message_json
-from lawtrace.runs.report.terminal_messages import no_request, print_diff, print_heading, print_messages, print_outcome
+from lawtrace.runs.report.terminal_messages import print_diff, print_heading, print_messages, print_outcome
 from lawtrace.runs.report.transcript_diff import ConversationDiff, diff_conversations
 from lawtrace.runs.report.verdict_index import GradedIndex, VerdictIndex, read_graded_index
 from lawtrace.runs.store.event_log_database import is_being_written
@@ -80,7 +80,7 @@ def messages(
             print_messages,
             STDOUT,
             prices=prices,
-            request_of=partial(request_behind, event_log) if prompts else no_request,
+            request_of=partial(request_behind, event_log) if prompts else None,
         )
         if follow:
             if verdict is not None or rule is not None or diff is not None or as_json:

@@ -112,23 +112,12 @@ def load_run_content(path: Path, env: str | None = None, domain: Domain | None =
 
 
 def identify_recipe(event_log: EventLogFile, recipe: Recipe) -> dict[str, str]:
-    """What identifies a run over tasks."""
-    return identify_run(
-        event_log,
-        models=recipe.attempts.all_models,
-        digests={f"environment {_folder_name(recipe)}": recipe.declaration},
-    )
-
-
-def identify_ablation(event_log: EventLogFile, recipe: Recipe, folder: RunFolder) -> dict[str, str]:
-    """What identifies an ablation, with the environment of each variant."""
-    rows = read_rows(folder.variants, VariantRow)
-    digests = {f"environment {row.changes.get('environment', _folder_name(recipe))}": row.declaration for row in rows}
+    """What identifies a run over tasks; of an ablation with the environment of each variant."""
+    folder, name = RunFolder(event_log.path.parent), Path(recipe.environment).name
+    rows = read_rows(folder.variants, VariantRow) if folder.variants.exists() else ()
+    digests = {f"environment {row.changes.get('environment', name)}": row.declaration for row in rows}
+    digests = digests or {f"environment {name}": recipe.declaration}
     return identify_run(event_log, models=recipe.attempts.all_models, digests=digests)
-
-
-def _folder_name(recipe: Recipe) -> str:
-    return Path(recipe.environment).name
 
 
 def load_content(

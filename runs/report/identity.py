@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from lawtrace.runs.store.event_log_file import EventLogFile
 
-DIGEST_CHARACTERS = 12
-
 
 def identify_run(
     event_log: EventLogFile, *, models: Sequence[str], digests: Mapping[str, str | None]
@@ -18,11 +16,11 @@ def identify_run(
         "run": event_log.path.parent.resolve().name,
         "started": f"{event_log.created[:16].replace('T', ' ')} UTC",
         "lawtrace": event_log.written_by,
-        "recipe": short_digest(hashlib.sha256(recipe.encode()).hexdigest()),
-        **{name: short_digest(digest) for name, digest in digests.items() if digest},
+        "recipe": _short_digest(hashlib.sha256(recipe.encode()).hexdigest()),
+        **{name: _short_digest(digest) for name, digest in digests.items() if digest},
         **({"models": ", ".join(models)} if models else {}),
     }
 
 
-def short_digest(digest: str) -> str:
-    return f"sha256:{digest[:DIGEST_CHARACTERS]}"
+def _short_digest(digest: str) -> str:
+    return f"sha256:{digest[:12]}"

@@ -50,26 +50,14 @@ class MessageView:
 def conversation_title(place: ConversationKey, other: ConversationKey | None = None) -> str:
     """The title of a conversation, on one line. ``other``: of a conversation it is compared with; what differs, such as
     the model under test, is named for both."""
-    one, two = _title_parts(place), _title_parts(other or place)
-    parts = [
-        first if first == second else f"{first or '–'} / {second or '–'}"
-        for first, second in zip(one, two, strict=True)
-    ]
+    pairs = zip(_title_parts(place), _title_parts(other or place), strict=True)
+    parts = [first if first == second else f"{first or '–'} / {second or '–'}" for first, second in pairs]
     return visible(" · ".join(part for part in parts if part))
 
 
-def _title_parts(place: ConversationKey) -> tuple[str | None, ...]:
-    trial = f"trial {place.trial}" if place.trial else None
-    return (
-        place.stage,
-        place.variant,
-        place.task,
-        place.unit,
-        place.style,
-        place.conversation_kind,
-        place.tested_model,
-        trial,
-    )
+def _title_parts(of: ConversationKey) -> tuple[str | None, ...]:
+    trial = f"trial {of.trial}" if of.trial else None
+    return of.stage, of.variant, of.task, of.unit, of.style, of.conversation_kind, of.tested_model, trial
 
 
 def describe_call(call: CallFigures | None, prices: Mapping[str, Price]) -> str:
@@ -90,19 +78,9 @@ def describe_call(call: CallFigures | None, prices: Mapping[str, Price]) -> str:
 def view_message(line: LogLine) -> MessageView:
     context = line.context
     if not isinstance(line, MessageSent):
-        parts = _parts(line.text)
-        return MessageView(
-            context.turn,
-            "failure",
-            visible(context.role),
-            None,
-            context.model,
-            None,
-            f"failed: {line.reason}",
-            None,
-            parts,
-            (),
-        )
+        remark, parts = f"failed: {line.reason}", _parts(line.text)
+        role = visible(context.role)
+        return MessageView(context.turn, "failure", role, None, context.model, None, remark, None, parts, ())
     kind = _speaker_kind(line)
     fields = _fields(line.content)
     objections = fields.get("objections") if fields is not None and kind == "code" and len(fields) == 1 else None

@@ -15,7 +15,6 @@ from lawtrace.runs.report.identity import identify_run
 from lawtrace.runs.report.labels import OUTCOME_LABELS, OutcomeLabel
 from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.schemas.choices import TaskVariant
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.recipe import Recipe
@@ -122,24 +121,17 @@ def identify(event_log: EventLogFile) -> dict[str, str]:
 
     A recipe of another version, which may have other keys, is known by its digest alone.
     """
-    try:
-        return _identify(event_log)
-    except ValidationError:
-        return identify_run(event_log, models=(), digests={})
-
-
-def _identify(event_log: EventLogFile) -> dict[str, str]:
-    from lawtrace.runs.report.content import identify_ablation, identify_recipe
+    from lawtrace.runs.report.content import identify_recipe
 
     recorded = event_log.recipe
-    if kind := find_run_kind(recorded):
-        return kind.identify(event_log)
-    if not isinstance(recorded, dict) or recorded.get("schema_version") != RECIPE_SCHEMA:
-        return identify_run(event_log, models=(), digests={})
-    recipe, folder = Recipe.model_validate(recorded), RunFolder(event_log.path.parent)
-    if folder.variants.exists():
-        return identify_ablation(event_log, recipe, folder)
-    return identify_recipe(event_log, recipe)
+    try:
+        if kind := find_run_kind(recorded):
+            return kind.identify(event_log)
+        if isinstance(recorded, dict) and recorded.get("schema_version") == RECIPE_SCHEMA:
+            return identify_recipe(event_log, Recipe.model_validate(recorded))
+    except ValidationError:
+        pass
+    return identify_run(event_log, models=(), digests={})
 
 
 def find_run_kind(recipe: Json) -> RunKind | None:
@@ -167,7 +159,7 @@ def outcome_labels() -> Mapping[str, OutcomeLabel]:
 
 def outcome_label(outcome: str) -> OutcomeLabel:
     known: Mapping[str, OutcomeLabel] = {**OUTCOME_LABELS}
-    return known[outcome] if outcome in known else outcome_labels()[outcome]
+    return known.get(outcome) or outcome_labels()[outcome]
 
 
 def run_kind_of(folder: Path) -> RunKind | None:

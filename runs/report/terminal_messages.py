@@ -29,18 +29,13 @@ def print_heading(
     console.print(Rule(title, align="left"))
 
 
-def no_request(_: LoggedMessage) -> Sequence[RequestMessage]:
-    """For `print_messages`: requests are not printed."""
-    return ()
-
-
 def print_messages(
     console: Console,
     messages: Iterable[LoggedMessage],
     causes: Sequence[Cause] = (),
     *,
     prices: Mapping[str, Price] = {},
-    request_of: Callable[[LoggedMessage], Sequence[RequestMessage]] = no_request,
+    request_of: Callable[[LoggedMessage], Sequence[RequestMessage]] | None = None,
 ) -> None:
     """Print messages with turn, role, model and figures of the model call; below a message, the rules it broke.
 
@@ -50,7 +45,7 @@ def print_messages(
     for message in messages:
         view = view_message(message.line)
         console.print(_speaker(view, describe_call(message.call, prices)))
-        for sent in request_of(message):
+        for sent in request_of(message) if request_of else ():
             console.print(Padding(Text(f"sent as {visible(sent.role)}:", style="dim"), (0, 0, 0, 6)))
             console.print(Padding(Text(visible(sent.content), style="dim"), (0, 0, 0, 8)))
         if body := _body(view):

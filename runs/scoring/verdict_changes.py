@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.tasks import Task
-from lawtrace.schemas.choices import Style
-from lawtrace.schemas.verdict_rows import Outcome, Verdict
+from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.solver.rule_transforms import strengthen_authorization_rules
 from lawtrace.solver.rules import Rule
 
@@ -29,31 +28,31 @@ class RuleChange:
 
 @dataclass(frozen=True, slots=True)
 class VerdictChange:
-    """An attempt whose outcome or set of broken rules changed.
+    """An attempt whose outcome or set of broken rules changed, with both verdicts."""
 
-    Attributes:
-        now_broken: ids of rules that are broken now and were not before.
-        no_longer_broken: ids of rules that were broken and are not now.
-    """
-
-    task: str
-    style: Style
-    model: str
-    trial: int
-    before: Outcome
-    after: Outcome
-    now_broken: tuple[str, ...]
-    no_longer_broken: tuple[str, ...]
+    before: Verdict
+    after: Verdict
 
     def __str__(self) -> str:
+        one = self.after
         parts = [f"now broken: {', '.join(self.now_broken)}"] if self.now_broken else []
         parts += [f"no longer broken: {', '.join(self.no_longer_broken)}"] if self.no_longer_broken else []
-        trial = f", trial {self.trial + 1}" if self.trial else ""
-        return f"{self.task}, {self.style}, {self.model}{trial}: {self.change}, {'; '.join(parts) or 'no rule'}"
+        trial = f", trial {one.trial + 1}" if one.trial else ""
+        return f"{one.task}, {one.style}, {one.model}{trial}: {self.change}, {'; '.join(parts) or 'no rule'}"
 
     @property
     def change(self) -> str:
-        return f"{self.before} -> {self.after}" if self.before != self.after else f"still {self.after}"
+        before, after = self.before.outcome, self.after.outcome
+        return f"{before} -> {after}" if before != after else f"still {after}"
+
+    @property
+    def now_broken(self) -> tuple[str, ...]:
+        """The ids of the rules that are broken now and were not before."""
+        return tuple(rule for rule in _broken_rules(self.after) if rule not in _broken_rules(self.before))
+
+    @property
+    def no_longer_broken(self) -> tuple[str, ...]:
+        return tuple(rule for rule in _broken_rules(self.before) if rule not in _broken_rules(self.after))
 
 
 def replace_rules(task: Task, rules: Sequence[Rule]) -> Task:
@@ -88,27 +87,14 @@ def _formulas(tasks: Iterable[Task]) -> dict[str, str]:
 def compare_verdicts(before: Iterable[Verdict], after: Iterable[Verdict]) -> list[VerdictChange]:
     """The changed verdicts, in the order of the new ones."""
     earlier = {(verdict.task, verdict.style, verdict.model, verdict.trial): verdict for verdict in before}
-    moved: list[VerdictChange] = []
-    for verdict in after:
-        old = earlier.get((verdict.task, verdict.style, verdict.model, verdict.trial))
-        if old is None:
-            continue
-        was, now = _broken_rules(old), _broken_rules(verdict)
-        if old.outcome == verdict.outcome and set(was) == set(now):
-            continue
-        moved.append(
-            VerdictChange(
-                verdict.task,
-                verdict.style,
-                verdict.model,
-                verdict.trial,
-                old.outcome,
-                verdict.outcome,
-                tuple(rule for rule in now if rule not in was),
-                tuple(rule for rule in was if rule not in now),
-            )
-        )
-    return moved
+    pairs = (
+        VerdictChange(old, verdict)
+        for verdict in after
+        if (old := earlier.get((verdict.task, verdict.style, verdict.model, verdict.trial)))
+    )
+    return [
+        pair for pair in pairs if pair.before.outcome != pair.after.outcome or pair.now_broken or pair.no_longer_broken
+    ]
 
 
 def _broken_rules(verdict: Verdict) -> list[str]:

@@ -18,7 +18,7 @@ from lawtrace.runs.published import is_comparison, published_evaluation
 from lawtrace.runs.report.content import (
     ReportContent,
     describe_settings,
-    identify_ablation,
+    identify_recipe,
     load_content,
     load_run_content,
 )
@@ -131,7 +131,7 @@ def _write_ablation_reports(
     with EventLogFile.open(folder.path) as event_log:
         recipe = recorded_recipe(event_log, env)
         usage = measure_usage(event_log, call_settings(recipe).budget.prices)
-        identity = identify_ablation(event_log, recipe, folder)
+        identity = identify_recipe(event_log, recipe)
     ablation = read_ablation(folder.path)
     contents: dict[int, ReportContent] = {}
     domains = {} if resolved is None else {variant.number: inputs.domain for variant, inputs in resolved.variants}

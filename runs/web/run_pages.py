@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, cast
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
@@ -14,7 +13,7 @@ from lawtrace.runs.report.sections import make_extraction_report
 from lawtrace.runs.report.table_files import FILE_NAME
 from lawtrace.runs.report.tables import Table
 from lawtrace.runs.report.verdict_index import IndexedVerdict
-from lawtrace.runs.scoring.metrics import OutcomeCounts
+from lawtrace.runs.scoring.metrics import count_outcomes, group_by
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.provenance_file import read_provenance
 from lawtrace.runs.web.export import TABLES, render_export
@@ -105,19 +104,14 @@ class RunPages:
 
 def _verdict_tables(verdicts: Sequence[IndexedVerdict]) -> dict[str, Table]:
     """A table for the run, or for each variant of an ablation, from the verdicts so far. Denied sessions are apart."""
-    counts: dict[str | None, dict[tuple[str, str, str], Counter[Any]]] = {}
-    for indexed in verdicts:
-        verdict = indexed.row
-        shown = verdict.contender + (", denied sessions" if verdict.variant == "denied" else "")
-        groups = counts.setdefault(indexed.variant, {})
-        groups.setdefault((shown, verdict.contender, verdict.style), Counter())[verdict.outcome] += 1
-    return {
-        variant or "": verdict_table(
-            [
-                OutcomeLine("", shown, model, cast("Any", style), (), OutcomeCounts(of, of.total()), None, variant)
-                for (shown, model, style), of in groups.items()
-            ],
-            title=variant or "All tasks",
-        )
-        for variant, groups in counts.items()
-    }
+    groups = group_by(verdicts, lambda one: (one.variant, one.row.variant, one.row.contender, one.row.style))
+    lines = group_by(
+        (
+            OutcomeLine("", model + suffix, model, style, rows, count_outcomes(rows), variant=variant)
+            for (variant, task_variant, model, style), members in groups.items()
+            for suffix in [", denied sessions" if task_variant == "denied" else ""]
+            for rows in [tuple(one.row for one in members)]
+        ),
+        lambda line: line.variant,
+    )
+    return {variant or "": verdict_table(of, title=variant or "All tasks") for variant, of in lines.items()}

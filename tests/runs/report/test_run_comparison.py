@@ -147,7 +147,7 @@ def test_a_changed_verdict_names_the_rules() -> None:
         verdict("3", "safe_success"),
     ]
     first, second = compare_verdicts(before, after)
-    assert (first.task, first.now_broken, first.no_longer_broken) == ("1", ("c",), ())
+    assert (first.after.task, first.now_broken, first.no_longer_broken) == ("1", ("c",), ())
     assert "safe_success -> unsafe_success, now broken: c" in str(first)
     assert "still unsafe_success, no longer broken: a" in str(second)
     (back,) = compare_verdicts([after[0]], [before[0]])
