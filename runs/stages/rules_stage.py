@@ -48,7 +48,7 @@ async def extract_from(context: StageContext, on_provision: Callable[[], None]) 
         most_trials=1 + context.resumed,
         on_provision=on_provision,
     )
-    models = {role: context.role_models.name_of(role) for role in context.extraction_roles}
+    models: dict[str, str] = {role: context.role_models.name_of(role) for role in context.extraction_roles}
     read = context.published if regulation is not context.domain.regulation else None
     warnings = read.parse_warnings if read else ()
     return await _consolidate(context.domain, regulation, drawing, models, warnings)
