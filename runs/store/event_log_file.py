@@ -8,7 +8,7 @@ import asyncio
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -222,7 +222,7 @@ class EventLogFile:
         """The version of lawtrace that began the run."""
         return self._meta("lawtrace_version")
 
-    def rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    def rows(self, query: str, values: Sequence[object] | Mapping[str, object] = ()) -> list[tuple[Any, ...]]:
         """The result of a query. For the modules of this package. Raises InputError for an integer beyond 64 bits."""
         try:
             with self._one_at_a_time, translate_errors(self.path):

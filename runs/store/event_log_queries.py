@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_rows import COLUMNS, KEY
@@ -118,19 +117,16 @@ class MessageQuery:
 
 ANY_MESSAGE = MessageQuery()
 
-_Clauses = tuple[list[str], list[object]]
-
 
 def find_conversations(
     event_log: EventLogFile, wanted: MessageQuery = ANY_MESSAGE, *, limit: int = -1, offset: int = 0
 ) -> Sequence[LoggedConversation]:
     """The conversations in the order in which they began. Raises InputError for a text without words."""
-    clauses, values = _conversation_clauses(wanted)
     rows = event_log.rows(
         f"SELECT id, {', '.join(KEY)}, (SELECT count(*) FROM entries"  # noqa: S608
         " WHERE conversation = conversations.id AND kind IN ('message', 'failure')) FROM conversations"
-        f" WHERE {' AND '.join(clauses)} ORDER BY id LIMIT ? OFFSET ?",
-        (*values, limit, offset),
+        f" WHERE {' AND '.join(_conversation_clauses(wanted))} ORDER BY id LIMIT :limit OFFSET :offset",
+        _values(wanted, limit=limit, offset=offset),
     )
     return [LoggedConversation(row[0], ConversationKey(*row[1:9]), row[9]) for row in rows]
 
@@ -144,11 +140,12 @@ def conversation_numbers(event_log: EventLogFile, names: Iterable[str]) -> dict[
 def find_message(event_log: EventLogFile, message_id: str) -> LoggedMessage | None:
     """The message with this id (see `LoggedMessage.id`), if there is one."""
     if message_id.isascii() and message_id.isdigit():
-        found = _select_messages(event_log, ["seq = ?"], [int(message_id)], 1, 0)
+        found = _select_messages(event_log, ["seq = :number"], {"number": int(message_id), "limit": 1, "offset": 0})
     else:
         name, _, turn = message_id.rpartition("-")
-        of_conversation = "conversation = (SELECT id FROM conversations WHERE name = ?)"
-        found = _select_messages(event_log, [of_conversation, "turn = ?", "kind = 'message'"], [name, turn], 1, 0)
+        of_conversation = "conversation = (SELECT id FROM conversations WHERE name = :name)"
+        clauses = [of_conversation, "turn = :turn", "kind = 'message'"]
+        found = _select_messages(event_log, clauses, {"name": name, "turn": turn, "limit": 1, "offset": 0})
     return found[0] if found and found[0].id == message_id else None
 
 
@@ -159,40 +156,35 @@ def count_messages(event_log: EventLogFile, conversation: int, *, before: int) -
 
 
 def count_conversations(event_log: EventLogFile, wanted: MessageQuery = ANY_MESSAGE) -> int:
-    clauses, values = _conversation_clauses(wanted)
-    query = f"SELECT count(*) FROM conversations WHERE {' AND '.join(clauses)}"  # noqa: S608
-    return event_log.rows(query, values)[0][0]
+    query = f"SELECT count(*) FROM conversations WHERE {' AND '.join(_conversation_clauses(wanted))}"  # noqa: S608
+    return event_log.rows(query, _values(wanted))[0][0]
 
 
 def conversation_messages(
     event_log: EventLogFile, conversation: int, wanted: MessageQuery = ANY_MESSAGE, *, limit: int = -1, offset: int = 0
 ) -> Sequence[LoggedMessage]:
     """The messages of a conversation in order, filtered by role, turn and text."""
-    clauses, values = _message_clauses(wanted)
-    return _select_messages(event_log, ["conversation = ?", *clauses], [conversation, *values], limit, offset)
+    clauses = ["conversation = :conversation", *_message_clauses(wanted)]
+    return _select_messages(event_log, clauses, _values(wanted, conversation=conversation, limit=limit, offset=offset))
 
 
 def find_messages(
     event_log: EventLogFile, wanted: MessageQuery = ANY_MESSAGE, *, after: int = 0, limit: int = -1, offset: int = 0
 ) -> Sequence[LoggedMessage]:
     """The messages of all conversations in recorded order, after an entry number."""
-    clauses, values = _message_clauses(wanted)
-    of_place, place_values = _key_clauses(wanted)
-    if of_place:
+    clauses = ["seq > :after", *_message_clauses(wanted)]
+    if of_place := _key_clauses(wanted):
         clauses.append(f"conversation IN (SELECT id FROM conversations WHERE {' AND '.join(of_place)})")  # noqa: S608
-    if after:
-        clauses, values = ["entries.seq > ?", *clauses], [after, *values]
-    return _select_messages(event_log, clauses, [*values, *place_values], limit, offset)
+    return _select_messages(event_log, clauses, _values(wanted, after=after, limit=limit, offset=offset))
 
 
 def _select_messages(
-    event_log: EventLogFile, clauses: Iterable[str], values: Iterable[object], limit: int, offset: int
+    event_log: EventLogFile, clauses: Iterable[str], values: Mapping[str, object]
 ) -> list[LoggedMessage]:
-    rows: list[tuple[Any, ...]] = event_log.rows(
-        f"SELECT {COLUMNS} FROM entries"  # noqa: S608
-        f" WHERE {' AND '.join(['kind IN (?, ?)', *clauses])} ORDER BY seq LIMIT ? OFFSET ?",
-        ("message", "failure", *values, limit, offset),
-    )
+    """``values``: by the names in the clauses, with ``limit`` and ``offset``."""
+    where = " AND ".join(["kind IN ('message', 'failure')", *clauses])
+    query = f"SELECT {COLUMNS} FROM entries WHERE {where} ORDER BY seq LIMIT :limit OFFSET :offset"  # noqa: S608
+    rows = event_log.rows(query, values)
     calls = _calls_behind(event_log, [row[0] for row in rows])
     return [
         LoggedMessage(row[0], row[3], row[1], line, calls.get(row[0]))
@@ -216,7 +208,10 @@ def _calls_behind(event_log: EventLogFile, messages: Sequence[int]) -> dict[int,
         " WHERE said.seq IN (SELECT value FROM json_each(?)) ORDER BY call.kind = 'model_call', call.seq",
         (json.dumps(list(messages)),),
     )
-    return {said: CallFigures(*call, paid=bool(paid), replayed=bool(replayed)) for said, *call, paid, replayed in rows}
+    return {
+        row[0]: CallFigures(row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], bool(row[9]), bool(row[10]))
+        for row in rows
+    }
 
 
 def request_behind(event_log: EventLogFile, message: LoggedMessage) -> Sequence[RequestMessage]:
@@ -228,49 +223,35 @@ def request_behind(event_log: EventLogFile, message: LoggedMessage) -> Sequence[
     return entry.request if isinstance(entry, ModelCalled) else ()
 
 
-def _conversation_clauses(wanted: MessageQuery) -> _Clauses:
-    clauses, values = _key_clauses(wanted)
-    of_line, line_values = _message_clauses(wanted)
+def _conversation_clauses(wanted: MessageQuery) -> list[str]:
+    of_line = _message_clauses(wanted)
     if wanted.text is not None and wanted.role is None and wanted.turn is None:
         # Start from the matching messages: they are few, conversations may be many.
-        clauses.append(f"id IN (SELECT conversation FROM entries WHERE {of_line[0]})")  # noqa: S608
-        return clauses, [*values, *line_values]
+        return [*_key_clauses(wanted), f"id IN (SELECT conversation FROM entries WHERE {of_line[0]})"]  # noqa: S608
     # A conversation may have calls only, and no message yet.
     said = " AND ".join(["conversation = conversations.id", "kind IN ('message', 'failure')", *of_line])
-    return [*clauses, f"EXISTS (SELECT 1 FROM entries WHERE {said})"], [*values, *line_values]  # noqa: S608
+    return [*_key_clauses(wanted), f"EXISTS (SELECT 1 FROM entries WHERE {said})"]  # noqa: S608
 
 
-def _key_clauses(wanted: MessageQuery) -> _Clauses:
-    clauses: list[str] = []
-    values: list[object] = []
-    for column in KEY:
-        value = getattr(wanted, column)
-        if value is not None:
-            clauses.append(f"{column} = ?")
-            values.append(value)
+def _key_clauses(wanted: MessageQuery) -> list[str]:
+    clauses = [f"{column} = :{column}" for column in KEY if getattr(wanted, column) is not None]
     if wanted.model is not None:
         written = "SELECT conversation FROM entries WHERE kind IN ('message', 'failure')"
-        clauses.append(f"(tested_model = ? OR id IN ({written} AND payload ->> '$.context.model' = ?))")
-        values += [wanted.model, wanted.model]
+        clauses.append(f"(tested_model = :model OR id IN ({written} AND payload ->> '$.context.model' = :model))")
     if wanted.conversations is not None:
-        clauses.append("id IN (SELECT value FROM json_each(?))")
-        values.append(json.dumps(list(wanted.conversations)))
-    return clauses, values
+        clauses.append("id IN (SELECT value FROM json_each(:conversations))")
+    return clauses
 
 
-def _message_clauses(wanted: MessageQuery) -> _Clauses:
-    clauses: list[str] = []
-    values: list[object] = []
-    if wanted.text is not None:
-        clauses.append("entries.seq IN (SELECT rowid FROM words WHERE words MATCH ?)")
-        values.append(_fts_query(wanted.text))
-    if wanted.role is not None:
-        clauses.append("role = ?")
-        values.append(wanted.role)
-    if wanted.turn is not None:
-        clauses.append("turn = ?")
-        values.append(wanted.turn)
-    return clauses, values
+def _message_clauses(wanted: MessageQuery) -> list[str]:
+    clauses = [] if wanted.text is None else ["seq IN (SELECT rowid FROM words WHERE words MATCH :text)"]
+    return [*clauses, *(f"{column} = :{column}" for column in ("role", "turn") if getattr(wanted, column) is not None)]
+
+
+def _values(wanted: MessageQuery, **others: object) -> dict[str, object]:
+    """The values of the names in clauses. Raises InputError for a text without words."""
+    text = None if wanted.text is None else _fts_query(wanted.text)
+    return {**asdict(wanted), "text": text, "conversations": json.dumps([*(wanted.conversations or ())]), **others}
 
 
 def _fts_query(text: str) -> str:

@@ -91,5 +91,5 @@ def total_usage(lines: Sequence[ModelUsage]) -> ModelUsage:
     """The sum of all lines; ``money`` is None if no line has a price."""
     priced = [line.money for line in lines if line.money is not None]
     names = ("asked", "replayed", "retries", "failures", "prompt_tokens", "completion_tokens", "seconds", "queued")
-    sums = (sum(getattr(line, name) for line in lines) for name in names)
-    return ModelUsage("all", "", *sums, money=sum(priced) if priced else None)
+    sums = [sum(getattr(line, name) for line in lines) for name in names]
+    return replace(ModelUsage("all", "", *sums), money=sum(priced) if priced else None)
