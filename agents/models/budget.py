@@ -76,7 +76,6 @@ class BudgetTracker:
         self.spent += self._of(call)
 
     async def reserve(self, call: CallSize) -> Spending:
-        """See `Grants`."""
         while True:
             wanted = self._expected(call)
             reached = self._reached(self.spent)
@@ -90,7 +89,6 @@ class BudgetTracker:
         return wanted
 
     def settle(self, reserved: Spending, used: Spending) -> None:
-        """See `Grants`."""
         self._in_flight -= 1
         self._reserved -= reserved
         self.spent += used

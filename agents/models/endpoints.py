@@ -88,9 +88,6 @@ _REQUIRED_VARIABLES: Mapping[EndpointProvider, tuple[str, ...]] = {
 }
 """A provider is checked if one of these is set."""
 
-_ADDRESS_VARIABLES: Mapping[EndpointProvider, str] = {"ollama": "OLLAMA_BASE_URL", "llamacpp": "LLAMACPP_BASE_URL"}
-"""Local servers are checked without the variable too, at their default address."""
-
 
 def check_endpoints(environment: Mapping[str, str]) -> dict[str, str]:
     """The state of each provider: whether it answers, or what is missing.
@@ -116,7 +113,7 @@ def _endpoint_status(provider: EndpointProvider, environment: Mapping[str, str])
     except Exception as error:
         if not is_endpoint_error(error):
             raise
-        if (variable := _ADDRESS_VARIABLES.get(provider)) and not environment.get(variable):
+        if provider in _LOCAL and not environment.get(variable := _LOCAL[provider][0]):
             return f"not set up: nothing answers at {access.address}, its usual address; {variable} names another"
         return f"does not answer at {access.address}: {describe_error(error)[:240]}"
     return f"answers, with {len(names)} models: {', '.join(names[:5])}"

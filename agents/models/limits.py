@@ -33,7 +33,6 @@ class RequestRate:
         self._next: dict[str, float] = {}
 
     async def turn(self, model: str) -> None:
-        """See `Rate`."""
         if self._gap:
             now = self._clock()
             at = max(now, self._next.get(model, now))

@@ -46,10 +46,6 @@ def starts_at(entity: Entity, field: str) -> Callable[[State], int]:
     return start
 
 
-def _default_start(_: State) -> int:
-    return DEFAULT_START
-
-
 @dataclass(frozen=True, slots=True)
 class Clock:
     """The clock of an environment.
@@ -59,7 +55,7 @@ class Clock:
         length: seconds after the start at which the session ends. Later calls are rejected.
     """
 
-    start: Callable[[State], int] = _default_start
+    start: Callable[[State], int] = lambda _: DEFAULT_START
     length: int = DEFAULT_LENGTH
 
     def end(self, initial: State) -> int:

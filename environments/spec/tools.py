@@ -59,12 +59,10 @@ class PhrasesByArgument:
     cases: Mapping[str, Phrases]
 
     def of(self, arguments: Mapping[str, Json]) -> Phrases:
-        """The phrases of a call with these arguments."""
         return self.cases[str(arguments[self.parameter])]
 
     @property
     def variants(self) -> Mapping[str, Phrases]:
-        """The phrases by the value that they depend on."""
         return self.cases
 
     @property

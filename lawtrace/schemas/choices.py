@@ -43,7 +43,6 @@ GRADING_PROFILES: tuple[GradingProfile, ...] = get_args(GradingProfile)
 PublishedDomainName = Literal["bank_manager", "teladoc", "smart_lock"]
 """The domains of LogiSafetyBench."""
 
-
 Behaviour = Literal["presses", "changes_mind", "withdraws"]
 """What a user does besides answering: presses to skip steps, corrects a value, or withdraws the request."""
 

@@ -14,7 +14,6 @@ UserMove = Literal[
 ]
 """What one message of the user does; a message may do several things."""
 
-
 ToolConversationEnd = Literal["finished", "turn_limit", "call_limit", "token_limit", "time_limit"]
 
 

@@ -8,7 +8,6 @@ from typing import Literal
 Scalar = bool | int | float | str
 """A literal, or a value of a variable."""
 
-
 Verdict = Literal["satisfied", "violated", "holding", "open"]
 
 
