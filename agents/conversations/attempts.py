@@ -33,7 +33,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.prompts.loader import Prompt
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.instructions import Instruction
-from lawtrace.schemas.log_entries import Context, FunctionCalled, MessageSent
+from lawtrace.schemas.log_entries import Context, FunctionCalled
 from lawtrace.schemas.tool_conversation import AttemptLimits, ToolConversation
 
 EXECUTOR: Final = "executor"
@@ -84,20 +84,14 @@ class _Recorder:
         self,
         source: str,
         content: str,
-        prompt: Prompt | None,
+        prompt: Prompt | None = None,
         call: ModelCall | None = None,
         function_calls: tuple[FunctionCalled, ...] = (),
+        role: str | None = None,
     ) -> str:
-        """The id of the message. ``call``: the model call that gave it."""
-        context = self.context.at(role=source, model=call and call.context.model, turn=self.turn)
-        return self._record(sent_message(context, content, prompt, call, function_calls))
-
-    def record_code(self, role: str, source: str, content: str) -> str:
-        """The id of a message from code."""
-        context = self.context.at(role=role, model=None, turn=self.turn)
-        return self._record(MessageSent(context=context, source=source, content=content))
-
-    def _record(self, message: MessageSent) -> str:
+        """The id of the message. ``call``: the model call that gave it. ``role``: of code with a name of its own."""
+        context = self.context.at(role=role or source, model=call and call.context.model, turn=self.turn)
+        message = sent_message(context, content, prompt, call, function_calls).model_copy(update={"source": source})
         self.event_log.record(message)
         self.turn += 1
         return message.id
@@ -141,7 +135,7 @@ class _Conversation:
             results = [result for call in answer.content if (result := self._execute(call)) is not None]
             self.history.append(FunctionExecutionResultMessage(content=results))
             for result in results:
-                self.recorder.record_code("tools", result.name, result.content)
+                self.recorder.record(result.name, result.content, role="tools")
         return self.attempt.proceed()
 
     def _receive(self, text: str, calls: Sequence[FunctionCall]) -> None:
@@ -197,10 +191,10 @@ async def run_tool_conversation(
             action = await conversation.ask_user(action.heard)
             continue
         if action.speaker == SHIELD:
-            recorder.record_code(SHIELD, SHIELD, action.text)
+            recorder.record(SHIELD, action.text)
         action = await conversation.ask_model(action.text)
     if action.reason is not None:
-        recorder.record_code("limits", "limits", action.reason)
+        recorder.record("limits", action.reason)
     return attempt.conversation(user.behaviour if user is not None else None)
 
 
