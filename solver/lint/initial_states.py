@@ -51,9 +51,7 @@ SEEDS_CHECKED = 20
 def check_initial_states(environment: Environment) -> Iterator[DeclarationIssue]:
     """Defects of the states that ``populate`` returns, with the seed of the first example."""
     for seed in range(SEEDS_CHECKED):
-        issue = (
-            _invalid_state(environment, seed) or _empty_domain(environment, seed) or _failing_call(environment, seed)
-        )
+        issue = _invalid_state(environment, seed) or _unusable_tool(environment, seed)
         if issue is not None:
             yield issue
             return
@@ -92,27 +90,41 @@ def _invalid_state(environment: Environment, seed: int) -> DeclarationIssue | No
     return None
 
 
-def _empty_domain(environment: Environment, seed: int) -> DeclarationIssue | None:
-    """A user parameter whose sampler finds no value, or one that does not fit its type."""
-    state = environment.populate(Random(seed))
+def _unusable_tool(environment: Environment, seed: int) -> DeclarationIssue | None:
+    """A tool with a sampler that finds no value, or none of its type, or whose terms raise when a call is simulated,
+    for example by comparing values of two types.
+    """
+    state, example = environment.populate(Random(seed)), f"populate(Random({seed}))"
     for tool in environment.tools.values():
         try:
             drawn = sample_arguments(tool, state, Random(seed))
-            for parameter in tool.parameters:
-                value = drawn.get(parameter.name)
-                if value is not None and (why := _misfit(parameter, value)):
-                    return DeclarationIssue(
-                        f"tool {tool.name!r}, parameter {parameter.name!r}",
-                        f"a value that is drawn for it does not fit its type: {why}",
-                        "let the sampler draw values of the type in internal form",
-                        f"For example {value!r} in populate(Random({seed})).",
-                    )
         except EmptyDomainError as nothing:
             return DeclarationIssue(
                 f"tool {tool.name!r}, parameter {nothing.parameter.name!r}",
                 f"its sampler finds no value in an initial state ({nothing})",
                 "add rows to the table that it samples from",
-                f"For example populate(Random({seed})).",
+                f"For example {example}.",
+            )
+        for name, value in drawn.items():
+            if value is not None and (why := _misfit(tool.parameter(name), value)):
+                return DeclarationIssue(
+                    f"tool {tool.name!r}, parameter {name!r}",
+                    f"a value that is drawn for it does not fit its type: {why}",
+                    "let the sampler draw values of the type in internal form",
+                    f"For example {value!r} in {example}.",
+                )
+        drawn = {parameter.name: parameter.default for parameter in tool.parameters} | drawn
+        drawn |= {p.name: environment.event_names for p in tool.parameters if isinstance(p.source, FromTrace)}
+        said = {name: tool.parameter(name).type.encode(value) for name, value in drawn.items() if value is not None}
+        now = environment.clock.start(state)
+        try:
+            call_duration(environment, simulate_call(environment, state, tool.name, said, now)[0])
+        except Exception as error:  # noqa: BLE001 (user terms; the exception is the finding)
+            return DeclarationIssue(
+                f"tool {tool.name!r}, {_failing_condition(tool, EvaluationScope(state, drawn, now))}",
+                f"a call raises {type(error).__name__}: {error}",
+                "compare values of one type: internally, money is cents, days and minutes are numbers",
+                f"For example {tool.name}({json.dumps(said)}) in {example}.",
             )
     return None
 
@@ -124,27 +136,6 @@ def _misfit(parameter: Parameter, value: Value) -> str | None:
     except (WrongFormat, WrongType, TypeError, AttributeError, ValueError) as error:
         return str(error)
     return None if again == value else f"read back it is {again!r}"
-
-
-def _failing_call(environment: Environment, seed: int) -> DeclarationIssue | None:
-    """A tool whose terms raise when a call is simulated, for example by comparing values of two types."""
-    state = environment.populate(Random(seed))
-    for tool in environment.tools.values():
-        drawn = {parameter.name: parameter.default for parameter in tool.parameters}
-        drawn |= {p.name: environment.event_names for p in tool.parameters if isinstance(p.source, FromTrace)}
-        drawn |= sample_arguments(tool, state, Random(seed))
-        said = {name: tool.parameter(name).type.encode(value) for name, value in drawn.items() if value is not None}
-        now = environment.clock.start(state)
-        try:
-            call_duration(environment, simulate_call(environment, state, tool.name, said, now)[0])
-        except Exception as error:  # noqa: BLE001 (user terms; the exception is the finding)
-            return DeclarationIssue(
-                f"tool {tool.name!r}, {_failing_condition(tool, EvaluationScope(state, drawn, now))}",
-                f"a call raises {type(error).__name__}: {error}",
-                "compare values of one type: internally, money is cents, days and minutes are numbers",
-                f"For example {tool.name}({json.dumps(said)}) in populate(Random({seed})).",
-            )
-    return None
 
 
 def _failing_condition(tool: Tool, scope: EvaluationScope) -> str:
