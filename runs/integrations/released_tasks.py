@@ -53,6 +53,7 @@ class TaskSet:
 
     def __post_init__(self) -> None:
         self.law.check(rule for task in self.tasks if task.published is None for rule in task.rules)
+        _ = self.texts  # a contrast pair of which one side is missing is an error of the file
 
     @classmethod
     def read(cls, file: str, env: str | None, options: dict[str, Any]) -> "TaskSet":
