@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import combinations
 from types import NoneType
-from typing import Final, TypeGuard, TypeVar
+from typing import Any, Final, TypeGuard, TypeVar
 
 from lawtrace.schemas.events import Event, Json
 from lawtrace.schemas.violations import Scalar
@@ -76,7 +76,7 @@ _RANGES: Final[tuple[tuple[str, Operator], ...]] = (
     ("exclusiveMinimum", ">"),
     ("exclusiveMaximum", "<"),
 )
-_TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
+_TYPES: Final[Mapping[str, Any]] = {
     "integer": int,
     "number": (int, float),
     "string": str,
@@ -186,7 +186,8 @@ def derived(terms: Sequence[Term], now: int | None) -> list[Json]:
                 pass
     small = sorted({number for number in numbers if 0 <= number <= 1000})
     found += ["x" * number for number in small]
-    found += [["x"] * number for number in small[:100]]
+    for number in small[:100]:
+        found.append([*("x" * number)])
     today = dt.datetime.fromtimestamp(now or 0, dt.UTC).date()
     for number in small:
         for days in (number, -number, round(number * 365.25), -round(number * 365.25)):
