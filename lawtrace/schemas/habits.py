@@ -2,7 +2,7 @@
 
 A *reflex* makes one compliance call at a fixed place: before or after every call of a class, before or after the first
 one, or at the end. A *habit* is a sequence of reflexes, in the order in which they act at the same place
-(`lawtrace.solver.habits.reflexes`).
+(`lawtrace.solver.habits.wrapper`).
 """
 
 from dataclasses import dataclass
@@ -47,6 +47,11 @@ class ReflexCall:
     def reads_call(self) -> bool:
         """Whether it depends on the wrapped call."""
         return any(argument.source in {"read", "event"} for argument in self.arguments)
+
+    @property
+    def reads_event(self) -> bool:
+        """Whether it depends on the event of the wrapped call, which must have happened."""
+        return any(argument.source == "event" for argument in self.arguments)
 
     def name_at(self, place: Place) -> str:
         shown = [str(one) for one in self.arguments if place != "end" or one.source == "fixed"]

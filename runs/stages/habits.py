@@ -10,7 +10,7 @@ from lawtrace.schemas.findings import HabitRow, HabitRunnerUp
 from lawtrace.schemas.habits import Habit
 from lawtrace.schemas.task_rows import TraceRow
 from lawtrace.solver.habits.grading import HabitCase, HabitScore
-from lawtrace.solver.habits.search import STEPS, find_habits
+from lawtrace.solver.habits.search import find_habits, search_steps
 from lawtrace.solver.habits.selection import Candidate, select_pairs
 from lawtrace.solver.habits.wrapper import WrappedProgram, wrap_program
 from lawtrace.solver.masking.instructions import requested_calls
@@ -21,8 +21,9 @@ Habits = Mapping[Style, Habit]
 """The best habit for each style."""
 
 
-HABIT_STEPS = len(STYLES) * STEPS
-"""How many steps of progress the search reports."""
+def habit_steps(tasks: Sequence[Task]) -> int:
+    """How many steps of progress the search reports at most."""
+    return len(STYLES) * search_steps(len(tasks))
 
 
 def find_task_habits(

@@ -21,7 +21,7 @@ from lawtrace.runs.stages.artifacts import (
 )
 from lawtrace.runs.stages.build import extracts
 from lawtrace.runs.stages.execution import run_program
-from lawtrace.runs.stages.habits import HABIT_STEPS, find_task_habits
+from lawtrace.runs.stages.habits import find_task_habits, habit_steps
 from lawtrace.runs.stages.resolve import rules_over_offered_tools
 from lawtrace.runs.stages.stage import Made, Stage, StageContext, StageInputs
 from lawtrace.runs.store.provenance_file import provenance_of
@@ -72,7 +72,7 @@ def check_deletions(
 
 async def _find_habits(context: StageContext, products: Products) -> Made:
     tasks = products[TASKS]
-    with context.progress.stage("habits", HABIT_STEPS) as step:
+    with context.progress.stage("habits", habit_steps(tasks)) as step:
         rows = await run_in_worker_thread(lambda: find_task_habits(context.domain.environment, tasks, step))
     return Made().add(HABITS, rows)
 

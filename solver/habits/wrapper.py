@@ -1,27 +1,164 @@
-"""The wrapper: the requested calls of a task with the calls of a habit around them, in simulation.
+"""Habits: fixed compliance calls around the requested calls of a task, in simulation.
+
+A habit reads neither the law nor what results say. It is a baseline: a benchmark that a habit passes does not measure
+whether the law was read. A *reflex* makes one compliance call at a fixed place: before or after every call of a class,
+before or after the first one, or at the end. If the call takes the key of a row that only other compliance calls show,
+these look-ups are part of the reflex. A *habit* is a sequence of reflexes, in the order in which they act at the same
+place.
+
+Each argument of a compliance call is
+
+    fixed    an option that the documentation names
+    read     taken from the wrapped call's argument of the same name and type, or that names a row of the same table,
+             else from the latest result that shows one
+    event    the event of the wrapped call
+    events   what the declaration derives from the calls so far: the events that are not recorded yet
 
 The calls are found by making them, because arguments are read from results. A program that makes the same calls has the
 same events; a compliance call that raises an exception is ignored, as in a wrapper with ``try``, while a requested call
 that raises one ends the program.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
+from itertools import islice, product
 from typing import Final
 
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult, RowsResult
-from lawtrace.environments.spec.samplers import FieldValue
+from lawtrace.environments.spec.samplers import Amount, FieldValue, OneOf
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser, Parameter, Tool
-from lawtrace.environments.spec.types import ListOf, is_text_type
+from lawtrace.environments.spec.types import BOOLEAN, Choice, ListOf, Value, is_text_type
 from lawtrace.schemas.events import Derived, Event, FromResult, FromResults, Json, JsonPath, Origin, SaidByUser
-from lawtrace.schemas.habits import Habit, Reflex, ReflexCall
-from lawtrace.solver.habits.reflexes import wraps
+from lawtrace.schemas.habits import CHANGING, EVERY, Habit, Place, Reflex, ReflexArgument, ReflexCall
 from lawtrace.solver.traces import PlannedCall, print_program, resolve_path
+
+MOST_VARIANTS: Final = 24
+"""How many choices of arguments of one compliance tool are tried."""
+MOST_LOOKUPS: Final = 3
+"""How many look-ups one reflex makes for its call."""
+
+
+_PLACES: Final[tuple[tuple[Place, bool], ...]] = (
+    ("before", False),
+    ("before", True),
+    ("after", False),
+    ("end", True),
+    ("end", False),
+    ("after", True),
+)
+"""Place and whether once, in the order of preference among reflexes that make the same calls."""
+
+
+def wraps(reflex: Reflex, environment: Environment, tool: str) -> bool:
+    """Whether a call of the tool is in the class of wrapped calls."""
+    return (
+        reflex.around == EVERY
+        or reflex.around == tool
+        or (reflex.around == CHANGING and tool in environment.changing_tools)
+    )
+
+
+def acts_in(reflex: Reflex, environment: Environment, tools: frozenset[str]) -> bool:
+    """Whether it wraps a call of one of these tools."""
+    return any(wraps(reflex, environment, tool) for tool in tools)
+
+
+def all_reflexes(environment: Environment, tools: Iterable[str]) -> Iterator[Reflex]:
+    """The reflexes of an environment around calls of these tools, general ones first."""
+    compliance = [tool for tool in environment.tools.values() if tool.compliance]
+    chains = [calls for tool in compliance for calls in call_chains(environment, tool)]
+    for around, (place, once), calls in product((EVERY, CHANGING, *tools), _PLACES, chains):
+        if place != "before" or not any(call.reads_event for call in calls):
+            yield Reflex(calls, place, around, once)
+
+
+def call_chains(
+    environment: Environment, tool: Tool, arguments: Mapping[str, Json] | None = None, most: int = MOST_LOOKUPS
+) -> Iterator[tuple[ReflexCall, ...]]:
+    """The tool's calls, alone and after compliance look-ups of the rows that it takes.
+
+    ``arguments``: that the calls must be able to have.
+    """
+    yield from ((call,) for call in _variants(environment, tool, arguments))
+    if not most:
+        return
+    wanted = {p.source.entity.table for p in tool.parameters if isinstance(p.source, FromLookup)}
+    for lookup in environment.tools.values():
+        if not lookup.compliance or lookup is tool or not wanted & shown_tables(lookup):
+            continue
+        for before in call_chains(environment, lookup, most=most - 1):
+            if all(call.tool != tool.name for call in before):
+                yield from ((*before, call) for call in _variants(environment, tool, arguments))
+
+
+def shown_tables(tool: Tool) -> frozenset[str]:
+    """The tables whose keys its results show."""
+    return frozenset(
+        result.entity.table
+        for result in tool.revealing_results
+        if isinstance(result, KeyResult) or result.entity.key in result.fields
+    )
+
+
+def _variants(
+    environment: Environment, tool: Tool, arguments: Mapping[str, Json] | None = None
+) -> Iterator[ReflexCall]:
+    options = [
+        [one for one in _options(environment, parameter) if arguments is None or _gives(parameter, one, arguments)]
+        for parameter in tool.parameters
+    ]
+    for chosen in islice(product(*options), MOST_VARIANTS):
+        yield ReflexCall(tool.name, tuple(argument for argument in chosen if argument is not None))
+
+
+def _gives(parameter: Parameter, option: ReflexArgument | None, arguments: Mapping[str, Json]) -> bool:
+    """Whether an option can give the parameter the value that it has in ``arguments``."""
+    if option is None:
+        return parameter.name not in arguments
+    return parameter.name in arguments and (option.source != "fixed" or option.value == arguments[parameter.name])
+
+
+def _options(environment: Environment, parameter: Parameter) -> list[ReflexArgument | None]:
+    """The ways to give an argument; None: left out."""
+    name, source, value_type = parameter.name, parameter.source, parameter.type
+    found: list[ReflexArgument | None] = [] if parameter.required else [None]
+    match source:
+        case FromTrace():
+            own = [ReflexArgument(name, "event")] if isinstance(value_type, ListOf) else []
+            return [*found, *own, ReflexArgument(name, "events")]
+        case FromLookup():
+            return [ReflexArgument(name, "read")]
+        case FromUser(sampler=sampler):
+            ordinary = _is_ordinary(environment, parameter)
+            values: tuple[Value, ...] = ()
+            if isinstance(value_type, Choice):
+                values = value_type.options
+            elif value_type == BOOLEAN:
+                values = (True, False)
+            elif isinstance(sampler, OneOf):
+                values = sampler.values
+            elif isinstance(sampler, Amount) and not ordinary:
+                values = (sampler.lowest, sampler.highest)
+            encoded = [value_type.encode(value) for value in values]
+            if not values or ordinary:
+                found.append(ReflexArgument(name, "read"))
+            fixed = [value for value in encoded if isinstance(value, str | bool | int | float)]
+            return [*found, *(ReflexArgument(name, "fixed", value) for value in fixed)]
+
+
+def _is_ordinary(environment: Environment, parameter: Parameter) -> bool:
+    """Whether an ordinary tool has a parameter of that name and type."""
+    return any(
+        other.name == parameter.name and other.type == parameter.type
+        for tool in environment.tools.values()
+        if not tool.compliance
+        for other in tool.parameters
+    )
+
 
 _Read = tuple[Json, Origin]
 """A value and where it was read."""
@@ -49,17 +186,10 @@ class WrappedProgram:
 
 
 def wrap_program(
-    environment: Environment,
-    initial: State,
-    requested: Sequence[PlannedCall],
-    habit: Habit,
-    session: Session | None = None,
+    environment: Environment, initial: State, requested: Sequence[PlannedCall], habit: Habit
 ) -> WrappedProgram:
-    """Make the requested calls from the initial state with the habit around them.
-
-    ``session``: a new session from that state, if not an ordinary one.
-    """
-    return _Wrapper(environment, session or Session(environment, initial), habit).run(requested)
+    """Make the requested calls from the initial state with the habit around them."""
+    return _Wrapper(environment, initial, habit).run(requested)
 
 
 def print_wrapped(environment: Environment, habit: Habit, wrapped: WrappedProgram) -> str:
@@ -73,10 +203,10 @@ def print_wrapped(environment: Environment, habit: Habit, wrapped: WrappedProgra
 
 
 class _Wrapper:
-    def __init__(self, environment: Environment, session: Session, habit: Habit) -> None:
+    def __init__(self, environment: Environment, initial: State, habit: Habit) -> None:
         self._environment: Final = environment
         self._habit: Final = habit
-        self._session: Final = session
+        self._session: Final = Session(environment, initial)
         self._calls: Final[list[PlannedCall]] = []
         self._own: Final[set[int]] = set()
         self._fired: Final[set[Reflex]] = set()

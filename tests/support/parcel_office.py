@@ -117,15 +117,20 @@ def initial_state(*kinds: str) -> s.State:
 
 
 def send_all(*kinds: str, rules: Sequence[Rule], name: str = "task") -> HabitCase:
-    """The request to find each parcel and to send it."""
+    """The request to find each parcel and to send it. The reference inspects and declares each before."""
     calls: list[PlannedCall] = []
-    for number in range(len(kinds)):
+    reference: list[PlannedCall] = []
+    for number, kind in enumerate(kinds):
         calls.append(_call("FindParcel", {"label": f"label {number + 1}"}, {"label": SaidByUser()}))
         found = FromResult(2 * number, ("parcels", 0, "parcel_id"))
         arguments: dict[str, Json] = {"parcel_id": f"P-{number + 1}", "value": 10.0 + number}
         calls.append(_call("SendParcel", arguments, {"parcel_id": found, "value": SaidByUser()}))
+        key = {"parcel_id": arguments["parcel_id"]}
+        declared = (_call("InspectParcel", {**key}, {}), _call("DeclareParcel", {**key, "kind": kind}, {}))
+        reference += [calls[-2], *declared, calls[-1]]
     initial = initial_state(*kinds)
-    return HabitCase(name, initial, replay(OFFICE, initial, calls).state, tuple(calls), tuple(rules))
+    target = replay(OFFICE, initial, calls).state
+    return HabitCase(name, initial, target, tuple(calls), tuple(rules), reference=tuple(reference))
 
 
 def _call(tool: str, arguments: dict[str, Json], origins: dict[str, Origin]) -> PlannedCall:

@@ -9,7 +9,7 @@ from lawtrace.runs.report.build_tables import habit_table
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.sections import make_run_report
 from lawtrace.runs.runner import RunResult
-from lawtrace.runs.stages.habits import HABIT_STEPS, find_task_habits
+from lawtrace.runs.stages.habits import find_task_habits, habit_steps
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_tasks, write_tasks
 from lawtrace.runs.tasks import Task
@@ -78,7 +78,7 @@ def test_pairs_are_scored_beside_tasks(small_run: RunResult) -> None:
 def test_progress_is_the_same_for_all_tasks(small_run: RunResult) -> None:
     steps: list[None] = []
     find_task_habits(load_domain("banking").environment, small_run.tasks, lambda: steps.append(None))
-    assert 0 < len(steps) <= HABIT_STEPS
+    assert 0 < len(steps) <= habit_steps(small_run.tasks)
 
 
 def test_imported_tasks_have_no_habit(lawtrace: Shell, small_run: RunResult, tmp_path: Path) -> None:

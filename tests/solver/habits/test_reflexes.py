@@ -6,8 +6,7 @@ import pytest
 
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.habits import CHANGING, EVERY, Habit, Reflex, ReflexArgument, ReflexCall
-from lawtrace.solver.habits.reflexes import all_reflexes
-from lawtrace.solver.habits.wrapper import print_wrapped, wrap_program
+from lawtrace.solver.habits.wrapper import call_chains, print_wrapped, wrap_program
 from tests.support.parcel_office import OFFICE, send_all
 
 READ = ReflexArgument("parcel_id", "read")
@@ -127,10 +126,8 @@ def test_names() -> None:
     assert Habit().name == "only the requested calls"
 
 
-def test_family_has_chains_and_every_option() -> None:
-    family = list(all_reflexes(OFFICE, frozenset({FIND, SEND})))
-    assert Reflex((LIST, INSURE), "before", SEND) in family
-    kinds = {str(a.value) for r in family for c in r.calls if c.tool == "DeclareParcel" for a in c.arguments}
+def test_calls_of_a_tool_have_every_option_and_the_lookups_that_it_needs() -> None:
+    chains = {name: list(call_chains(OFFICE, OFFICE.tools[name])) for name in ("InsureParcel", "DeclareParcel")}
+    assert (LIST, INSURE) in chains["InsureParcel"]
+    kinds = {str(one.value) for calls in chains["DeclareParcel"] for call in calls for one in call.arguments}
     assert kinds == {"None", "fragile", "sturdy"}
-    assert not any(call == RECORD for r in family if r.place == "before" for call in r.calls), "it has not happened yet"
-    assert {r.around for r in family} == {EVERY, CHANGING, FIND, SEND}
