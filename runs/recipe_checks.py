@@ -16,8 +16,7 @@ from lawtrace.schemas.call_options import CallOptions
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.model_spec import ENDPOINTS, ModelSpec
 from lawtrace.schemas.recipe import Recipe
-from lawtrace.solver.planner.difficulty import check_difficulty
-from lawtrace.solver.planner.trace_spec import check_constraints
+from lawtrace.solver.planner.trace_spec import check_constraints, check_difficulty
 from lawtrace.solver.rules import check_rules
 
 

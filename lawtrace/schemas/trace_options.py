@@ -13,7 +13,7 @@ class Difficulty(StrictModel):
     Attributes:
         changes: how many changes a request asks for at most, besides one that another needs first.
         rules: how many rules apply to each side at least: rules that its reference triggers.
-        distance: the duty distance (`lawtrace.solver.planner.difficulty`) of the side that carries the
+        distance: the duty distance (`lawtrace.solver.planner.contrasts`) of the side that carries the
             request out, at least.
         calls: how many calls that side has at least.
     """

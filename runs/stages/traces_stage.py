@@ -24,9 +24,9 @@ from lawtrace.schemas.task_rows import Contrast, TraceRow
 from lawtrace.schemas.trace_options import ANY_DIFFICULTY, NO_CONSTRAINTS, Difficulty, TraceConstraints
 from lawtrace.solver.planner.completion import Completer
 from lawtrace.solver.planner.contrasts import ContrastPair, ContrastSearch
-from lawtrace.solver.planner.difficulty import check_difficulty
 from lawtrace.solver.planner.requests import RequestWriter
 from lawtrace.solver.planner.synthesis import synthesize
+from lawtrace.solver.planner.trace_spec import check_difficulty
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.smt.sequence_encoding import SolverUse
 

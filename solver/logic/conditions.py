@@ -19,7 +19,7 @@ as a date. ``lower(x) == lower(y)`` ignores case.
 """
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Literal
@@ -189,6 +189,19 @@ def condition_parts(condition: Condition) -> tuple[Condition, ...]:
             return parts
 
 
+MIRRORED: Final[Mapping[Operator, Operator]] = MappingProxyType(
+    {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+)
+"""The operator of a comparison that is read from right to left."""
+
+
+def subconditions(condition: Condition | None) -> tuple[Condition, ...]:
+    """The condition, if there is one, with its parts and theirs, in depth-first order."""
+    if condition is None:
+        return ()
+    return condition, *(each for part in condition_parts(condition) for each in subconditions(part))
+
+
 def operands(condition: Condition) -> tuple[terms.Term, ...]:
     """The terms of a condition itself, without those of its parts."""
     match condition:
@@ -217,6 +230,11 @@ def condition_fields(condition: Condition) -> frozenset[terms.FieldPath]:
 def condition_variables(condition: Condition) -> frozenset[str]:
     """The names of the variables that the condition reads."""
     return frozenset(leaf.name for leaf in condition_leaves(condition) if isinstance(leaf, terms.BoundVariable))
+
+
+def comparisons_in(condition: Condition | None) -> Iterator[Comparison]:
+    """The comparisons in the condition, in order."""
+    return (part for part in subconditions(condition) if isinstance(part, Comparison))
 
 
 Equation = tuple[str, terms.FieldPath, bool]

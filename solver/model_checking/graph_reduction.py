@@ -1,6 +1,27 @@
-"""Graph reduction: bisimulation quotient and co-reachable states."""
+"""Graphs: reachable and co-reachable states, bisimulation quotient."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+Node = TypeVar("Node", bound=Hashable)
+Label = TypeVar("Label")
+
+
+def explore(
+    starts: Iterable[Node], edges: Callable[[Node], Iterable[tuple[Label, Node]]]
+) -> tuple[Mapping[Node, int], list[list[tuple[Label, int]]]]:
+    """The reachable nodes, numbered breadth first, and for each of them the label and target of each edge."""
+    numbers = {node: number for number, node in enumerate(starts)}
+    nodes = list(numbers)
+    found: list[list[tuple[Label, int]]] = []
+    for node in nodes:  # the list grows during the loop
+        found.append([])
+        for label, target in edges(node):
+            if target not in numbers:
+                numbers[target] = len(nodes)
+                nodes.append(target)
+            found[-1].append((label, numbers[target]))
+    return numbers, found
 
 
 def bisimulation_classes(marks: Sequence[Hashable], moves: Sequence[Sequence[tuple[int, int]]]) -> list[int]:

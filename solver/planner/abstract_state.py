@@ -13,10 +13,9 @@ is kept. Then refusals of rows are abstracted away like those that depend on amo
 
 Result fields that rules observe are kept beside the refusals. Refusals that depend on amounts, texts or dates of the
 call are abstracted away. Values derived from the call history are not part of the state
-(`lawtrace.solver.planner.derived_values`).
+(`lawtrace.solver.planner.transition_system`).
 """
 
-import operator
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -135,25 +134,16 @@ class StateAbstraction:
             table: tuple(sorted(frozenset[str]().union(*(query.tables_read for query in queries))))
             for table, queries in self._row_queries.items()
         }
-        asked = frozenset[str]().union(*(query.tables_read for query in self._state_queries))
-        self._tables_asked = tuple(sorted(asked | {domain.entity.table for domain in self._unused_values}))
-        self._last_truths: tuple[tuple[object, ...], AbstractState] = ((), ())
         self._tables_kept = EXPLORED_TABLES
         self._answer_cache: OrderedDict[tuple[str, tuple[int, ...]], tuple[object, dict[Value, RowClass]]] = (
             OrderedDict()
         )
-        self._last_part: dict[str, tuple[tuple[object, ...], AbstractState]] = {}
-        """For each table what its part of an abstract state was last computed from, and the part."""
         self._refused: dict[tuple[str, RowClass], bool] = {}
         self._keys = {table: entity.key for table, entity in environment.entities.items()}
         self.row_caps = self._row_caps(environment)
-        self._tables_counted = {*self.row_caps, *self._tables_asked}.union(*self._tables_read.values())
-        """The tables that abstract states depend on."""
         self._lookup_tables = {lookup.entity.table for tool in environment.tools.values() for lookup in tool.lookups}
         self.classifies_rows = any(map(self._has_classes, environment.entities))
         """Whether rows have classes at all."""
-        self.is_exact = not self.classifies_rows and not self._state_queries and not self._unused_values
-        """Whether rows are only counted and nothing else is observed, so that the effect of a call is certain."""
         self.touched_tables = {name: self._tables_touched(tool) for name, tool in environment.tools.items()}
         """For each tool the tables whose rows a call finds, refers to, creates or reclassifies."""
 
@@ -213,19 +203,9 @@ class StateAbstraction:
         return tables, self._state_truths(search_state.state)
 
     def _state_truths(self, state: State) -> AbstractState:
-        """The answers on the state alone, which most calls leave as they are."""
-        read = tuple(state.tables[table] for table in self._tables_asked)
-        if not _same(read, self._last_truths[0]):
-            answers = [query.answer(state) for query in self._state_queries]
-            self._last_truths = read, (*answers, *(bool(domain.candidates(state)) for domain in self._unused_values))
-        return self._last_truths[1]
-
-    def leaves_unchanged(self, tool: Tool) -> bool:
-        """Whether a call of the tool leaves every abstract state as it is."""
-        shown = {result.entity.table for result in tool.revealing_results}
-        return self.row_rule is None and not (
-            tool.written_tables & self._tables_counted or shown & self.row_caps.keys()
-        )
+        """The answers on the state alone."""
+        answers = [query.answer(state) for query in self._state_queries]
+        return (*answers, *(bool(domain.candidates(state)) for domain in self._unused_values))
 
     def beyond_caps(self, search_state: SearchState) -> set[tuple[str, object]]:
         """Rows and unused values beyond the counted number, each with its table."""
@@ -266,19 +246,7 @@ class StateAbstraction:
                 return (count,)
             more = count < cap and table in self._lookup_tables
             return count, more and len(search_state.state.tables[table]) > len(known)
-        if self.row_rule is not None:
-            return self._classified(search_state, table, cap)
-        # Most calls change nothing that this table's part depends on.
-        read = (search_state.state.tables[other] for other in (table, *self._tables_read[table]))
-        seen = (search_state.known.get(table), search_state.findable.get(table), *read)
-        before, part = self._last_part.get(table, ((), ()))
-        if not _same(seen, before):
-            part = self._classified(search_state, table, cap)
-            self._last_part[table] = seen, part
-        return part
-
-    def _classified(self, search_state: SearchState, table: str, cap: int) -> AbstractState:
-        known, findable = search_state.known.get(table, {}), search_state.findable.get(table, ())
+        findable = search_state.findable.get(table, ())
         counts: dict[RowClass, int] = {}
         unknown: set[RowClass] = set()
         key_field, answers = self._keys[table], self._answers(search_state.state, table)
@@ -326,7 +294,6 @@ class StateAbstraction:
         """Keep the row classes of few tables from here on."""
         self._tables_kept = WALKED_TABLES
         self._answer_cache.clear()
-        self._last_part.clear()
 
     def _is_refused_everywhere(self, table: str, class_: RowClass) -> bool:
         """Whether every tool that could refer to such a row refuses it, in every parameter."""
@@ -336,11 +303,6 @@ class StateAbstraction:
             refusing = {query.refuses_row for query, answer in answered if answer is True}
             refused = self._refused[table, class_] = self._referring[table] <= refusing
         return refused
-
-
-def _same(one: Sequence[object], other: Sequence[object]) -> bool:
-    """Whether these are the same objects."""
-    return len(one) == len(other) and all(map(operator.is_, one, other))
 
 
 def _refusals(tool: Tool) -> list[Term]:

@@ -8,9 +8,10 @@ from one of the regions into which rules cut its range, a row from one of the ro
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
 from random import Random
+from typing import Final
 
 from lawtrace.environments.runtime.simulation import compile_tool
 from lawtrace.environments.spec.declaration import Environment
@@ -38,7 +39,28 @@ class _ArgumentValue:
 
     value: Value
     origin: Origin | None
-    region: Amount | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The arguments of a call that are chosen so far, and the rows that they refer to."""
+
+    values: Mapping[str, Value] = field(default_factory=dict[str, Value])
+    origins: Mapping[str, Origin] = field(default_factory=dict[str, Origin])
+    rows: frozenset[Value] = frozenset()
+
+    def plus(self, parameter: Parameter, argument: _ArgumentValue) -> "_Chosen":
+        value, origin, rows = argument.value, argument.origin, self.rows
+        if isinstance(parameter.source, FromLookup):
+            rows = rows.union(value if isinstance(parameter.type, ListOf) else (value,))
+        origins = self.origins if origin is None else {**self.origins, parameter.name: origin}
+        return _Chosen({**self.values, parameter.name: value}, origins, rows)
+
+    def choice(self, tool: Tool) -> CallChoice:
+        return CallChoice(tool, self.values, self.origins)
+
+
+_NOTHING_CHOSEN: Final = _Chosen()
 
 
 class ArgumentChooser:
@@ -78,8 +100,7 @@ class ArgumentChooser:
         """A call with these arguments and derived ones; None if the caller does not know a row, or there is no value
         to derive.
         """
-        chosen: dict[str, Value] = {}
-        origins: dict[str, Origin] = {}
+        chosen = _NOTHING_CHOSEN
         for parameter in tool.parameters:
             match parameter.source:
                 case FromTrace():
@@ -96,8 +117,8 @@ class ArgumentChooser:
                     drawn = self._reference(search_state, parameter, entity.table, keys) if is_known else None
             if drawn is None:
                 return None
-            _bind(parameter, drawn, chosen, origins, {}, frozenset())
-        return CallChoice(tool, chosen, origins)
+            chosen = chosen.plus(parameter, drawn)
+        return chosen.choice(tool)
 
     def sample_blindly(self, tool: Tool, state: State, random: Random) -> dict[str, Value]:
         """Arguments without regard to what the caller knows. Derived ones are left out, and those without a value."""
@@ -117,7 +138,7 @@ class ArgumentChooser:
 
     def representatives(self, search_state: SearchState, tool: Tool, random: Random) -> list[CallChoice]:
         """One call of each kind, with the lowest number of each region. Some of the calls may be refused."""
-        choices = list(self._assignments(search_state, tool, random, 0, {}, {}, {}, frozenset()))
+        choices = list(self._assignments(search_state, tool, random))
         if not self._lookups[tool.name]:
             return choices
         found = [(self._is_new(search_state, choice), choice) for choice in choices]
@@ -162,33 +183,27 @@ class ArgumentChooser:
         return None if key is None else key not in search_state.known.get(lookup.entity.table, {})
 
     def _sample_once(self, search_state: SearchState, tool: Tool, random: Random) -> CallChoice | None:
-        values: dict[str, Value] = {}
-        origins: dict[str, Origin] = {}
-        numbers: dict[str, Amount] = {}
-        used: frozenset[Value] = frozenset()
+        chosen = _NOTHING_CHOSEN
         for parameter in tool.parameters:
-            drawn = self._sample_argument(search_state, tool, parameter, values, used, random)
+            drawn = self._sample_argument(search_state, tool, parameter, chosen, random)
             if drawn is None:
                 return None
-            used = _bind(parameter, drawn, values, origins, numbers, used)
-        return CallChoice(tool, values, origins, numbers)
+            chosen = chosen.plus(parameter, drawn)
+        return chosen.choice(tool)
 
     def _sample_argument(
-        self,
-        search_state: SearchState,
-        tool: Tool,
-        parameter: Parameter,
-        values: Mapping[str, Value],
-        used: frozenset[Value],
-        random: Random,
+        self, search_state: SearchState, tool: Tool, parameter: Parameter, chosen: "_Chosen", random: Random
     ) -> _ArgumentValue | None:
         match parameter.source:
-            case FromUser() as source:
-                if not parameter.required and not self._is_given(search_state, tool, parameter, source, values, random):
+            case FromUser(when=when, share=share):
+                given = parameter.required or (
+                    random.random() < share if when is None else _is_stated(search_state, tool, parameter, chosen)
+                )
+                if not given:
                     return _ArgumentValue(parameter.default, None)
-                return self._sample_stated(search_state, tool, parameter, values, random)
+                return self._sample_stated(search_state, tool, parameter, chosen, random)
             case FromLookup(entity):
-                classes = list(self._classes(search_state, entity.table, used).values())
+                classes = list(self._classes(search_state, entity.table, chosen).values())
                 if not classes:
                     return None
                 keys = [random.choice(random.choice(classes))]
@@ -200,40 +215,25 @@ class ArgumentChooser:
                 return next(iter(self._derived_value(search_state, parameter)), None)
 
     def _assignments(
-        self,
-        search_state: SearchState,
-        tool: Tool,
-        random: Random,
-        number: int,
-        values: Mapping[str, Value],
-        origins: Mapping[str, Origin],
-        numbers: Mapping[str, Amount],
-        used: frozenset[Value],
+        self, search_state: SearchState, tool: Tool, random: Random, number: int = 0, chosen: "_Chosen | None" = None
     ) -> Iterator[CallChoice]:
+        chosen = chosen or _NOTHING_CHOSEN
         if number == len(tool.parameters):
-            yield CallChoice(tool, values, origins, numbers)
+            yield chosen.choice(tool)
             return
         parameter = tool.parameters[number]
-        for value in self._argument_representatives(search_state, tool, parameter, values, used, random):
-            further = (dict(values), dict(origins), dict(numbers))
-            taken = _bind(parameter, value, *further, used)
-            yield from self._assignments(search_state, tool, random, number + 1, *further, taken)
+        for value in self._argument_representatives(search_state, tool, parameter, chosen, random):
+            yield from self._assignments(search_state, tool, random, number + 1, chosen.plus(parameter, value))
 
     def _argument_representatives(
-        self,
-        search_state: SearchState,
-        tool: Tool,
-        parameter: Parameter,
-        values: Mapping[str, Value],
-        used: frozenset[Value],
-        random: Random,
+        self, search_state: SearchState, tool: Tool, parameter: Parameter, chosen: "_Chosen", random: Random
     ) -> list[_ArgumentValue]:
         """One value of each kind for a parameter."""
         match parameter.source:
             case FromUser() as source:
-                return self._stated_representatives(search_state, tool, parameter, source, values, random)
+                return self._stated_representatives(search_state, tool, parameter, source, chosen, random)
             case FromLookup(entity):
-                classes = self._classes(search_state, entity.table, used)
+                classes = self._classes(search_state, entity.table, chosen)
                 groups = [[rows[0]] for rows in classes.values()]
                 if isinstance(parameter.type, ListOf):
                     for one, other in combinations_with_replacement(list(classes.values()), 2):
@@ -249,39 +249,36 @@ class ArgumentChooser:
         tool: Tool,
         parameter: Parameter,
         source: FromUser,
-        values: Mapping[str, Value],
+        chosen: "_Chosen",
         random: Random,
     ) -> list[_ArgumentValue]:
         # The value of an open-ended domain matters if rows are found by it or a rule observes it.
         matters = bool(self._lookups[tool.name]) or self._predicates.observes_argument(tool.name, parameter.name)
         kinds: list[_ArgumentValue] = []
         if not parameter.required:
-            given = matters if source.when is None else _is_stated(search_state, tool, parameter, values)
+            given = matters if source.when is None else _is_stated(search_state, tool, parameter, chosen)
             if not given or (source.when is None and matters):
                 kinds.append(_ArgumentValue(parameter.default, None))
             if not given:
                 return kinds
         if regions := self._regions_of(tool, parameter):
-            return [*kinds, *(_ArgumentValue(region.lowest, SaidByUser(), region) for region in regions)]
-        if isinstance(source.sampler, OneOf):
-            return [*kinds, *(_ArgumentValue(value, SaidByUser()) for value in dict.fromkeys(source.sampler.values))]
-        drawn = [
-            self._sample_stated(search_state, tool, parameter, values, random) for _ in range(SAMPLES if matters else 1)
-        ]
-        return [*kinds, *{repr(value.value): value for value in drawn if value is not None}.values()]
+            values: Sequence[Value] = [region.lowest for region in regions]
+        elif isinstance(source.sampler, OneOf):
+            values = list(dict.fromkeys(source.sampler.values))
+        else:
+            samples = SAMPLES if matters else 1
+            drawn = [self._sample_stated(search_state, tool, parameter, chosen, random) for _ in range(samples)]
+            return [*kinds, *{repr(value.value): value for value in drawn if value is not None}.values()]
+        return [*kinds, *(_ArgumentValue(value, SaidByUser()) for value in values)]
 
     def _sample_stated(
-        self, search_state: SearchState, tool: Tool, parameter: Parameter, values: Mapping[str, Value], random: Random
+        self, search_state: SearchState, tool: Tool, parameter: Parameter, chosen: "_Chosen", random: Random
     ) -> _ArgumentValue | None:
         assert isinstance(parameter.source, FromUser)
-        domain = parameter.source.sampler
-        regions = self._regions_of(tool, parameter)
-        if regions:
+        if regions := self._regions_of(tool, parameter):
             region = regions[0] if len(regions) == 1 else random.choice(regions)
-            return _ArgumentValue(
-                region.draw(random, search_state.state), SaidByUser(), region if parameter.required else None
-            )
-        value = domain.draw(random, search_state.state, values)
+            return _ArgumentValue(region.draw(random, search_state.state), SaidByUser())
+        value = parameter.source.sampler.draw(random, search_state.state, chosen.values)
         if value is None:
             return None if parameter.required else _ArgumentValue(parameter.default, None)
         return _ArgumentValue(value, SaidByUser())
@@ -295,23 +292,8 @@ class ArgumentChooser:
             self._regions[key] = self._predicates.regions(tool, parameter.name, domain) if is_amount else ()
         return self._regions[key]
 
-    def _is_given(
-        self,
-        search_state: SearchState,
-        tool: Tool,
-        parameter: Parameter,
-        source: FromUser,
-        values: Mapping[str, Value],
-        random: Random,
-    ) -> bool:
-        if source.when is None:
-            return random.random() < source.share
-        return _is_stated(search_state, tool, parameter, values)
-
-    def _classes(
-        self, search_state: SearchState, table: str, used: frozenset[Value]
-    ) -> Mapping[RowClass, Sequence[Value]]:
-        known = [key for key in search_state.known.get(table, ()) if key not in used]
+    def _classes(self, search_state: SearchState, table: str, chosen: "_Chosen") -> Mapping[RowClass, Sequence[Value]]:
+        known = [key for key in search_state.known.get(table, ()) if key not in chosen.rows]
         return self._classify(search_state, table, known)
 
     def _reference(
@@ -334,26 +316,7 @@ def plain_chooser(environment: Environment) -> ArgumentChooser:
     return ArgumentChooser(environment, ObservedPredicates([]), lambda _, __, known: {(): known} if known else {})
 
 
-def _is_stated(search_state: SearchState, tool: Tool, parameter: Parameter, values: Mapping[str, Value]) -> bool:
+def _is_stated(search_state: SearchState, tool: Tool, parameter: Parameter, chosen: _Chosen) -> bool:
     """Whether the condition holds under which the user states the argument."""
     condition = compile_tool(tool).stated_when[parameter.name]
-    return bool(condition(EvaluationScope(search_state.state, values, search_state.now)))
-
-
-def _bind(
-    parameter: Parameter,
-    chosen: _ArgumentValue,
-    values: dict[str, Value],
-    origins: dict[str, Origin],
-    numbers: dict[str, Amount],
-    used: frozenset[Value],
-) -> frozenset[Value]:
-    """Enter a value for a parameter. Returns the rows that the call refers to so far."""
-    values[parameter.name] = chosen.value
-    if chosen.origin is not None:
-        origins[parameter.name] = chosen.origin
-    if chosen.region is not None:
-        numbers[parameter.name] = chosen.region
-    if not isinstance(parameter.source, FromLookup):
-        return used
-    return used | ({*chosen.value} if isinstance(parameter.type, ListOf) else {chosen.value})
+    return bool(condition(EvaluationScope(search_state.state, chosen.values, search_state.now)))

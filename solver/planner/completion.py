@@ -27,9 +27,9 @@ from lawtrace.solver.monitoring.metric import MetricRule
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.argument_choices import plain_chooser
 from lawtrace.solver.planner.conflicts import Relevance
-from lawtrace.solver.planner.search_state import apply_call, initial_search_state, rename
+from lawtrace.solver.planner.search_state import apply_call, initial_search_state
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.smt.call_encoding import Obstacle
+from lawtrace.solver.smt.call_encoding import Obstacle, rename
 from lawtrace.solver.smt.rule_encoding import Rule as CompiledRule
 from lawtrace.solver.smt.sequence_encoding import SequenceConflict, SequenceEncoding, SolvedSequence, SolverUse
 from lawtrace.solver.traces import PlannedCall, Trace, completed_replay, resolve_path, without_call
@@ -50,15 +50,6 @@ class Impossible:
 
     length: int
     obstacles: tuple[Obstacle, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _TraceSize:
-    """How many calls a trace has at least and at most, and from how many on the search tries."""
-
-    fewest: int
-    first: int
-    most: int
 
 
 class Completer:
@@ -98,8 +89,8 @@ class Completer:
         asked = tuple(dict.fromkeys(call.event.tool for call in requested))
         tools = (*asked, *sorted({*like.tools} - {*asked})) if like else asked
         fewest, largest = len(requested), len(requested) + most
-        size = _TraceSize(fewest, min(max(fewest, len(like.calls)), largest) if like else fewest, largest)
-        return self._find(initial, requested, tools, demands, size, self._environment.compliance_tools)
+        lengths = _lengths(fewest, min(max(fewest, len(like.calls)), largest) if like else fewest, largest)
+        return self._find(initial, requested, tools, demands, lengths, self._environment.compliance_tools)
 
     def join(self, traces: Sequence[Trace]) -> Trace | None:
         """A compliant trace with the calls of several from the same state, one trace after the other.
@@ -109,12 +100,9 @@ class Completer:
         """
         initial, compliance = traces[0].initial, self._environment.compliance_tools
         for once in (self._environment.tools.keys(), self._environment.tools.keys() - compliance):
-            calls = one_after_another([trace.calls for trace in traces], once)
-            session = completed_replay(self._environment, initial, calls)
-            if session is not None and self._are_kept(session.events):
-                made = zip(session.events, calls, strict=True)
-                joined = tuple(PlannedCall(event, call.origins) for event, call in made)
-                found = self._minimal(Trace(initial, joined, session.state), compliance)
+            joined = self._compliant(initial, one_after_another([trace.calls for trace in traces], once))
+            if joined is not None:
+                found = self._minimal(joined, compliance)
                 return found if found is not None and self._derives(found) else None
         return None
 
@@ -164,7 +152,7 @@ class Completer:
         known = () if other_than is None else sorted({*other_than.tools})
         tools = tuple(dict.fromkeys([declines.name, *(call.event.tool for call in reading), *known]))
         needless = self._environment.tools.keys() - {declines.name}
-        return self._find(initial, reading, tools, demands, _TraceSize(1, 1, 1 + len(reading) + most), needless)
+        return self._find(initial, reading, tools, demands, _lengths(1, 1, 1 + len(reading) + most), needless)
 
     def _find(
         self,
@@ -172,15 +160,13 @@ class Completer:
         requested: Sequence[PlannedCall],
         tools: tuple[str, ...],
         demands: Mapping[str, CompiledRule],
-        size: _TraceSize,
+        lengths: list[int],
         needless: Collection[str],
     ) -> Trace | Impossible | None:
         world = _narrowed(self._environment, requested, self._silence)
         encoding = SequenceEncoding(world, self._encoded, initial, self._use)
         silence = compile_formula(parse(f"G({Atom(self._silence.name)} -> WX G {Atom(self._silence.name)})"))
         demands = {**demands, self._silence.name: silence}
-        shorter = (size.fewest + more for more in ADDED_CALLS)
-        lengths = [*(length for length in shorter if size.first <= length < size.most), size.most]
         while True:
             match encoding.plan(lengths[0], (*tools, self._silence.name), demands):
                 case None:
@@ -205,13 +191,18 @@ class Completer:
             fewer = without_call(trace.calls, number)
             if _calls_of_others(trace.calls, tools) > _calls_of_others(fewer, tools):
                 continue
-            session = completed_replay(self._environment, trace.initial, fewer)
-            if session is not None and self._are_kept(session.events):
-                made = zip(session.events, fewer, strict=True)
-                calls = tuple(PlannedCall(event, call.origins) for event, call in made)
-                trace = Trace(trace.initial, calls, session.state)
-                number = len(calls)
+            shorter = self._compliant(trace.initial, fewer)
+            if shorter is not None:
+                trace, number = shorter, len(fewer)
         return trace
+
+    def _compliant(self, initial: State, calls: Sequence[PlannedCall]) -> Trace | None:
+        """The trace of these calls; None if one does not complete or a rule is not kept."""
+        session = completed_replay(self._environment, initial, calls)
+        if session is None or not self._are_kept(session.events):
+            return None
+        made = zip(session.events, calls, strict=True)
+        return Trace(initial, tuple(PlannedCall(event, call.origins) for event, call in made), session.state)
 
     def _are_kept(self, events: Sequence[Event]) -> bool:
         monitor = Monitor(self._rules)
@@ -246,6 +237,11 @@ class Completer:
             calls.append(PlannedCall(after.events[-1], origins or dict(choice.origins)))
             state = after
         return Trace(initial, tuple(calls), state.state) if self._are_kept(state.events) else None
+
+
+def _lengths(fewest: int, first: int, most: int) -> list[int]:
+    """How many calls the traces of the queries have: at least `fewest`, from `first` on, and up to `most`."""
+    return [*(length for more in ADDED_CALLS if first <= (length := fewest + more) < most), most]
 
 
 def _calls_of_others(calls: Sequence[PlannedCall], tools: Collection[str]) -> int:

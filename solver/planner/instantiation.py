@@ -18,9 +18,10 @@ from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.product import Product, ProductState
-from lawtrace.solver.planner.search_state import CallChoice, SearchState, apply_call, rename
+from lawtrace.solver.planner.search_state import CallChoice, SearchState, apply_call
 from lawtrace.solver.predicates import tools_named
 from lawtrace.solver.rules import Rule
+from lawtrace.solver.smt.call_encoding import rename
 from lawtrace.solver.smt.sequence_encoding import SolvedSequence
 from lawtrace.solver.traces import PlannedCall, Trace
 

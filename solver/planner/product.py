@@ -1,26 +1,157 @@
 """Product of the abstract transition system and the rule automaton, and the sequences that it accepts.
 
-A node consists of the abstract state of the environment (`lawtrace.solver.planner.transition_system`)
-and the state of the spec automaton (`lawtrace.solver.planner.spec_automaton`), which combines all rules. For each node
-and each number of remaining calls, a backward pass says whether acceptance can still be reached. The search only makes
-such moves, so it never backtracks.
+The rule automaton (`SpecAutomaton`) combines all rules and derived values, independent of the state of the environment.
+Its letters are the call labels. It starts as the automaton of the derived values. The automata of rules and
+requirements are joined one by one, and bisimilar states are merged after each. A derived value matters only while some
+rule still to join observes it: after the last one, only whether any event is pending matters, not which. So sixteen
+rules do not make a sixteen-fold product.
+
+A node of the product consists of the abstract state of the environment (`lawtrace.solver.planner.transition_system`)
+and the state of the rule automaton. For each node and each number of remaining calls, a backward pass says whether
+acceptance can still be reached. The search only makes such moves, so it never backtracks.
 
 Bisimilar nodes are merged. The exact position of a trace is therefore kept beside the node: `ProductState`.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.logic.conditions import Condition
 from lawtrace.solver.model_checking.call_scopes import CallScope
-from lawtrace.solver.model_checking.graph_reduction import bisimulation_classes, class_representatives, coreachable
+from lawtrace.solver.model_checking.graph_reduction import (
+    bisimulation_classes,
+    class_representatives,
+    coreachable,
+    explore,
+)
 from lawtrace.solver.planner.search_state import SearchState
 from lawtrace.solver.planner.sequence_graph import Move, SequenceGraph
-from lawtrace.solver.planner.spec_automaton import SpecAutomaton
 from lawtrace.solver.planner.transition_system import TransitionSystem, transition_system
 from lawtrace.solver.predicates import ObservedPredicates
+
+
+@dataclass(frozen=True, slots=True)
+class _PartialProduct:
+    """The automaton so far. ``transitions[state][label]`` is the next state and the conditions that the call satisfies,
+    conditions on derived arguments included; None if no such call exists or acceptance is unreachable after it.
+    """
+
+    transitions: Sequence[Sequence[tuple[int, int] | None]]
+    accepting: Sequence[bool]
+
+
+class SpecAutomaton:
+    """The joined automaton; state 0 is that of the empty history.
+
+    Attributes:
+        transitions: ``transitions[state][label]`` is the next state; None if no such call exists or acceptance is
+            unreachable after it.
+        accepting: for each state whether a trace may end there.
+        watched_transitions: ``watched_transitions[state][label]`` is the state of the watched automaton and the letter
+            that it reads; empty if none is watched.
+    """
+
+    def __init__(
+        self,
+        system: TransitionSystem,
+        predicates: ObservedPredicates,
+        automata: Sequence[Automaton],
+        watch: Automaton | None = None,
+    ) -> None:
+        """`watch`: one of the automata, whose states are not merged."""
+        labels, derived = system.labels, system.derived
+        self._labels = labels
+        self._conditions = predicates.conditions
+        deriving_tools = {
+            label.tool for label, after in zip(labels, derived.transitions[0], strict=True) if after is None
+        }
+        waiting: list[Automaton] = [automaton for automaton in automata if automaton is not watch]
+        # Automata on derived values first, grouped by what they observe, so that merging sets in early.
+        waiting.sort(key=lambda automaton: _observed_atoms(automaton, deriving_tools), reverse=True)
+        partial = _PartialProduct(derived.transitions, [True] * len(derived.transitions))
+        while waiting:
+            automaton, *waiting = waiting
+            partial, _ = self._extended(partial, automaton)
+            partial = self._quotient(partial, [*waiting, watch] if watch else waiting)
+        self.watched_transitions: list[list[tuple[int, int] | None]] = []
+        if watch is not None:
+            partial, states = self._extended(partial, watch)
+            for state, row in zip(states, partial.transitions, strict=True):
+                letters = [to and self._letter(watch, label, to[1]) for label, to in enumerate(row)]
+                self.watched_transitions.append([None if letter is None else (state, letter) for letter in letters])
+        self.transitions: Final = [[to and to[0] for to in row] for row in partial.transitions]
+        self.accepting: Final = partial.accepting
+
+    def label_column(self, label: int) -> Hashable:
+        """The effect of a label in each state. Labels with equal columns are interchangeable."""
+        watched = [row[label] for row in self.watched_transitions]
+        return tuple(row[label] for row in self.transitions), tuple(watched)
+
+    def _extended(self, partial: _PartialProduct, automaton: Automaton) -> tuple[_PartialProduct, list[int]]:
+        """The partial product with one more automaton, and for each of its states that of the automaton."""
+        letters: dict[tuple[int, int], int] = {}
+
+        def edges(place: tuple[int, int]) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+            source, state = place
+            for label, to in enumerate(partial.transitions[source]):
+                if to is not None:
+                    if (label, to[1]) not in letters:
+                        letters[label, to[1]] = self._letter(automaton, label, to[1])
+                    yield (label, to[1]), (to[0], automaton.step(state, letters[label, to[1]]))
+
+        states, found = explore([(0, automaton.initial)], edges)
+        accepting = [partial.accepting[source] and state in automaton.accepting for source, state in states]
+        alive = coreachable(accepting, [[target for _, target in row] for row in found])
+        after: list[list[tuple[int, int] | None]] = [[None] * len(self._labels) for _ in found]
+        for row, out in zip(after, found, strict=True):
+            for (label, satisfied), target in out:
+                row[label] = (target, satisfied) if alive[target] else None
+        return _PartialProduct(after, accepting), [state for _, state in states]
+
+    def _quotient(self, partial: _PartialProduct, waiting: Sequence[Automaton]) -> _PartialProduct:
+        """The partial product with bisimilar states merged. A state is distinguished by what is possible after it and
+        by the conditions that the remaining automata observe.
+        """
+        visible = [self._observed_mask(label.tool, waiting) for label in self._labels]
+        rows = [
+            [to and (to[0], to[1] & seen) for to, seen in zip(row, visible, strict=True)] for row in partial.transitions
+        ]
+        kinds: dict[tuple[int, int], int] = {}
+        moves = [
+            [(kinds.setdefault((label, to[1]), len(kinds)), to[0]) for label, to in enumerate(row) if to is not None]
+            for row in rows
+        ]
+        classes = bisimulation_classes(partial.accepting, moves)
+        kept = class_representatives(classes)
+        after = [[to and (classes[to[0]], to[1]) for to in rows[state]] for state in kept]
+        return _PartialProduct(after, [partial.accepting[state] for state in kept])
+
+    def _observed_mask(self, tool: str, automata: Sequence[Automaton]) -> int:
+        """The conditions on a tool that one of the automata observes, as a bit mask."""
+        looked_at = {atom.condition for automaton in automata for atom in automaton.atoms if atom.tool == tool}
+        return self._mask(tool, looked_at)
+
+    def _mask(self, tool: str, conditions: set[Condition | None]) -> int:
+        own = self._conditions.get(tool, ())
+        return sum(1 << number for number, condition in enumerate(own) if condition in conditions)
+
+    def _letter(self, automaton: Automaton, label: int, satisfied: int) -> int:
+        """The letter that an automaton reads of a completed call."""
+        tool = self._labels[label].tool
+        return sum(
+            bit
+            for bit, atom in automaton.alphabet.by_tool.get(tool, ())
+            if atom.condition is None or satisfied & self._mask(tool, {atom.condition})
+        )
+
+
+def _observed_atoms(automaton: Automaton, tools: set[str]) -> list[str]:
+    """The conditions that an automaton has on one of the tools."""
+    return sorted(str(atom) for atom in automaton.atoms if atom.tool in tools and atom.condition is not None)
+
 
 _VIRTUAL_START: Final = (-1, 0)
 """The node that stands for all initial nodes where there are several."""
@@ -51,30 +182,23 @@ class ProductGraph:
         quotient = [dict.fromkeys((label, self._classes[target]) for label, target in edges[state]) for state in first]
         starts = list(dict.fromkeys((self._classes[state], 0) for state in system.initial_states))
         nodes = [*starts] if len(starts) == 1 else [_VIRTUAL_START, *starts]
-        self._numbers: Final = {node: number for number, node in enumerate(nodes)}
-        transitions: list[list[tuple[int, int]]] = []
-        accepting: list[bool] = []
-        for node in nodes:  # breadth first; the list grows during the loop
+
+        def edges(node: tuple[int, int]) -> Iterator[tuple[int, tuple[int, int]]]:
             abstract, spec_state = node
-            out: list[tuple[int, int]] = []
-            if node != _VIRTUAL_START:
-                for label, target in quotient[abstract]:
-                    next_spec_state = spec.transitions[spec_state][label]
-                    if next_spec_state is not None:
-                        reached = (target, next_spec_state)
-                        if reached not in self._numbers:
-                            self._numbers[reached] = len(nodes)
-                            nodes.append(reached)
-                        out.append((label, self._numbers[reached]))
-            transitions.append(out)
-            accepting.append(node != _VIRTUAL_START and spec.accepting[spec_state])
+            for label, target in quotient[abstract] if node != _VIRTUAL_START else ():
+                next_spec_state = spec.transitions[spec_state][label]
+                if next_spec_state is not None:
+                    yield label, (target, next_spec_state)
+
+        self._numbers, transitions = explore(nodes, edges)
+        accepting = [node != _VIRTUAL_START and spec.accepting[node[1]] for node in self._numbers]
         if len(starts) > 1:
             transitions[0] = list(dict.fromkeys(edge for start in starts for edge in transitions[self._numbers[start]]))
             accepting[0] = any(accepting[self._numbers[start]] for start in starts)
         alive = coreachable(accepting, [[target for _, target in out] for out in transitions])
         self.transitions: Final = [[(label, target) for label, target in out if alive[target]] for out in transitions]
         self.accepting: Final = accepting
-        self.spec_states: Final = [spec_state for _, spec_state in nodes]
+        self.spec_states: Final = [spec_state for _, spec_state in self._numbers]
 
     def node_number(self, abstract_state: int, spec_state: int) -> int | None:
         """The number of a node; None if it was not reached."""
@@ -96,10 +220,9 @@ class ProductGraph:
 
 @dataclass(frozen=True, slots=True)
 class ProductState:
-    """The position of a trace: its node, and the two state numbers that the node was merged from."""
+    """The position of a trace: its node, and the state of the rule automaton that the node was merged from."""
 
     node: int
-    abstract_state: int
     spec_state: int
 
 
@@ -166,42 +289,28 @@ class Product(SequenceGraph):
         spec_state = None if label is None else self._spec.transitions[before.spec_state][label]
         if spec_state is None:
             return None
-        if self.system.abstraction.is_exact:
-            targets = [edge.target for edge in self.system.transitions[before.abstract_state] if edge.label == label]
-            if len(targets) <= 1:
-                return self._product_state(targets[0], spec_state) if targets else None
-        if self.system.is_unchanged_by(search_state.events[-1].tool):
-            return self._product_state(before.abstract_state, spec_state)
         return self._product_state(self.system.state_number(search_state), spec_state)
 
     def _product_state(self, abstract_state: int | None, spec_state: int) -> ProductState | None:
         if abstract_state is None:
             return None
         number = self._graph.node_number(abstract_state, spec_state)
-        return None if number is None else ProductState(self._classes[number], abstract_state, spec_state)
+        return None if number is None else ProductState(self._classes[number], spec_state)
 
 
 def environment_scope(environment: Environment) -> CallScope:
     """The call sequences that meet the preconditions of the environment, as a deterministic scope."""
     product = Product(environment, (), overapproximate=True)
-    start = frozenset({0})
-    numbers = {start: 0}
-    rows: list[list[tuple[int, int]]] = []
     tools = tuple(environment.tools)
-    for nodes in (waiting := [start]):  # subset construction; the list grows during the loop
+
+    def edges(nodes: frozenset[int]) -> Iterator[tuple[int, frozenset[int]]]:
         targets: dict[str, set[int]] = {}
         for node in nodes:
             for move in product.moves[node]:
                 targets.setdefault(move.tool, set()).add(move.target)
-        row: list[tuple[int, int]] = []
-        for index, tool in enumerate(tools):
-            if tool in targets:
-                subset = frozenset(targets[tool])
-                if subset not in numbers:
-                    numbers[subset] = len(waiting)
-                    waiting.append(subset)
-                row.append((index, numbers[subset]))
-        rows.append(row)
+        return ((index, frozenset(targets[tool])) for index, tool in enumerate(tools) if tool in targets)
+
+    _, rows = explore([frozenset({0})], edges)  # subset construction
     classes = bisimulation_classes([True] * len(rows), rows)  # only whether events are pending matters, not which
     moves = tuple(
         {tools[index]: classes[target] for index, target in rows[state]} for state in class_representatives(classes)

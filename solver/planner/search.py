@@ -11,24 +11,24 @@
 A trace counts when the simulator has executed it and the monitors say that every rule is kept.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain, islice, zip_longest
 from random import Random
 from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.state import State
+from lawtrace.environments.spec.state import Row, State
+from lawtrace.environments.spec.terms import texts_of
 from lawtrace.environments.spec.types import Value
 from lawtrace.schemas.trace_options import ToolPair
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.syntax import is_untimed
-from lawtrace.solver.planner.conflicts import Conflicts, Relevance
-from lawtrace.solver.planner.encoded_rows import encoded_rows
+from lawtrace.solver.planner.conflicts import Conflicts, Relevance, row_rule_sequences
 from lawtrace.solver.planner.instantiation import Walk
 from lawtrace.solver.planner.product import Product
-from lawtrace.solver.planner.row_rules import row_rule_sequences
 from lawtrace.solver.planner.search_state import SearchState
 from lawtrace.solver.planner.sequence_graph import ToolSequence
 from lawtrace.solver.planner.trace_spec import TraceSpec
@@ -40,6 +40,56 @@ from lawtrace.solver.smt.sequence_encoding import (
     SolverUse,
 )
 from lawtrace.solver.traces import Trace
+
+SMALL_TABLE = 24
+"""Up to how many rows a table is encoded as it is."""
+CLASS_VALUES = 4
+"""Up to how many different values of a field make classes of rows."""
+
+
+def encoded_rows(environment: Environment, state: State, number: int) -> State:
+    """The state with `number` rows of each large table, and further ones to which the encoded rows refer by key.
+
+    A trace of a few calls refers to a few rows, so Z3 is told of some of each class, and the trace is made in the whole
+    state. A class of rows has the same values in fields of few values, and the same texts of those that tools name.
+    """
+    large = {table: rows for table, rows in state.tables.items() if len(rows) > SMALL_TABLE}
+    if not large:
+        return state
+    named = _texts_named(environment)
+    keys = {table: environment.entities[table].key for table in large}
+    chosen = {table: set(islice(_class_by_class(rows, keys[table], named), number)) for table, rows in large.items()}
+    referred = {
+        value
+        for table, rows in state.tables.items()
+        for row in ([rows[place] for place in chosen[table]] if table in large else rows)
+        for name, value in row.values.items()
+        if isinstance(value, str) and name != keys.get(table)
+    }
+    for table, rows in large.items():
+        kept = [row for place, row in enumerate(rows) if place in chosen[table] or row.values[keys[table]] in referred]
+        state = state.with_table(table, tuple(kept))
+    return state
+
+
+def _class_by_class(rows: tuple[Row, ...], key: str, named: Set[Value]) -> chain[int]:
+    """The numbers of the rows: the first of each class, then the second of each, and so on."""
+    values_of = {name: {row.values[name] for row in rows} for name in rows[0].values if name != key}
+    telling = [name for name, values in values_of.items() if len(values) <= CLASS_VALUES]
+    naming = [name for name in rows[0].values if name == key or not named.isdisjoint(values_of[name])]
+    classes: dict[tuple[Value, ...], list[int]] = {}
+    for place, row in enumerate(rows):
+        texts = [row.values[name] if row.values[name] in named else None for name in naming]
+        classes.setdefault((*(row.values[name] for name in telling), *texts), []).append(place)
+    in_turn = zip_longest(*classes.values())
+    return chain.from_iterable([place for place in places if place is not None] for places in in_turn)
+
+
+@lru_cache(maxsize=16)
+def _texts_named(environment: Environment) -> frozenset[Value]:
+    """The texts that the declarations of the tools name."""
+    return frozenset(text for tool in environment.tools.values() for term in tool.terms for text in texts_of(term))
+
 
 STATES_PER_SEQUENCE = 20
 """How many initial states of each kind are drawn for one sequence."""
@@ -67,6 +117,17 @@ ENCODED_ROWS = 8
 
 Place = tuple[str, int, str]
 """A field of an initial state: table, number of the row, name."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sought:
+    """A trace that is sought: its tools, some of which `repair` may replace, but not the neighbours of `pair`."""
+
+    product: Product
+    tools: ToolSequence
+    random: Random
+    repair: bool
+    pair: ToolPair | None
 
 
 class TraceSearch:
@@ -122,30 +183,20 @@ class TraceSearch:
                 suffice.
             start: the initial state that is tried first.
         """
-        trace = self._sampled_or_solved(
-            product, tools, random, states, repair=repair, pair=pair, may_skip=may_skip, start=start
-        )
+        trace = self._sampled_or_solved(_Sought(product, tools, random, repair, pair), states, start, may_skip=may_skip)
         if trace is not None:
             self._in_a_row = 0
         return trace
 
     def _sampled_or_solved(
-        self,
-        product: Product,
-        tools: ToolSequence,
-        random: Random,
-        states: int,
-        *,
-        repair: bool,
-        pair: ToolPair | None,
-        may_skip: bool,
-        start: SearchState | None,
+        self, sought: "_Sought", states: int, start: SearchState | None, *, may_skip: bool
     ) -> Trace | None:
+        product = sought.product
         fitting: list[Walk] = []
         tries = states * len(product.system.initial_states)  # each initial state allows only some sequences
-        drawn = (self.draw_initial(product, random) for _ in range(tries))
+        drawn = (self.draw_initial(product, sought.random) for _ in range(tries))
         for initial in chain([] if start is None else [start], drawn):
-            walk = Walk(product, tools, initial, self._monitored, random)
+            walk = self._walk(sought, initial)
             if not walk.can_start:
                 continue
             trace = walk.sample()
@@ -161,7 +212,7 @@ class TraceSearch:
             self._skipped += 1
             return None
         if not fitting:
-            rare = (self._walk(product, tools, state, random) for state in self._states.each(RARE_STATES))
+            rare = (self._walk_from(sought, state) for state in self._states.each(RARE_STATES))
             fitting = list(islice((walk for walk in rare if walk.can_start), 1))
             if not fitting:
                 return None
@@ -169,27 +220,21 @@ class TraceSearch:
             if trace is not None:
                 return trace
         best = max(fitting, key=lambda walk: walk.calls_made)
-        return self._solved(product, tools, best, random, repair=repair, pair=pair)
+        return self._solved(sought, best)
 
-    def _walk(self, product: Product, tools: ToolSequence, state: State, random: Random) -> Walk:
-        return Walk(product, tools, product.system.initial_search_state(state), self._monitored, random)
+    def _walk(self, sought: "_Sought", initial: SearchState) -> Walk:
+        return Walk(sought.product, sought.tools, initial, self._monitored, sought.random)
 
-    def _solved(
-        self,
-        product: Product,
-        tools: ToolSequence,
-        walk: Walk,
-        random: Random,
-        *,
-        repair: bool,
-        pair: ToolPair | None,
-    ) -> Trace | None:
+    def _walk_from(self, sought: "_Sought", state: State) -> Walk:
+        return self._walk(sought, sought.product.system.initial_search_state(state))
+
+    def _solved(self, sought: "_Sought", walk: Walk) -> Trace | None:
         """A trace with the arguments that Z3 finds in the initial state of the walk, or in a better one."""
-        initial = self._few_rows(walk.initial, tools)
-        encoding = SequenceEncoding(self._environment, self._compiled, initial, self.use)
+        tools = sought.tools
+        encoding = SequenceEncoding(self._environment, self._compiled, self._few_rows(walk.initial, tools), self.use)
         match encoding.solve(tools, walk.wished):
             case SolvedSequence() as solved:
-                trace = self._walk(product, tools, walk.initial, random).replay(solved)
+                trace = self._walk_from(sought, walk.initial).replay(solved)
                 if trace is None:  # the encoding left something open
                     self._give_up(tools)
                 return trace
@@ -200,18 +245,17 @@ class TraceSearch:
                     self._met.add(concerned)
                     self._give_up(tools)
                     return None
-                trace = self._from_rare_state(product, tools, walk, conflict, random)
-                if trace is None and repair and self._in_a_row % CONFLICTS_BEFORE_REPAIR == 0:
-                    trace = self._repaired(product, tools, walk, conflict, encoding, random, pair)
+                trace = self._from_rare_state(sought, walk, conflict)
+                if trace is None and sought.repair and self._in_a_row % CONFLICTS_BEFORE_REPAIR == 0:
+                    trace = self._repaired(sought, walk, conflict, encoding)
                 return trace
             case None:
                 self._give_up(tools)
                 return None
 
-    def _from_rare_state(
-        self, product: Product, tools: ToolSequence, walk: Walk, conflict: SequenceConflict, random: Random
-    ) -> Trace | None:
+    def _from_rare_state(self, sought: "_Sought", walk: Walk, conflict: SequenceConflict) -> Trace | None:
         """A trace from an initial state with other values in the fields that stand in the way."""
+        tools = sought.tools
         _, tables = self._relevance.of(conflict.obstacles)
         initial = self._few_rows(walk.initial, tools)
         ranges = InitialRanges([few for _, few in self._states.encoded(RANGE_STATES, _rows_for(tools))], tables)
@@ -234,7 +278,7 @@ class TraceSearch:
             if len(values) < len(places) or values == here or key in asked:
                 continue
             asked.add(key)
-            rare = self._walk(product, tools, state, random)
+            rare = self._walk_from(sought, state)
             if not rare.can_start or not encoding.allows(tools, values):
                 continue
             solved += 1
@@ -248,17 +292,10 @@ class TraceSearch:
         return None
 
     def _repaired(
-        self,
-        product: Product,
-        tools: ToolSequence,
-        walk: Walk,
-        conflict: SequenceConflict,
-        encoding: SequenceEncoding,
-        random: Random,
-        pair: ToolPair | None,
+        self, sought: "_Sought", walk: Walk, conflict: SequenceConflict, encoding: SequenceEncoding
     ) -> Trace | None:
         """A trace from the same initial state in which calls are replaced by others that the conflict is about."""
-        others = self._relevance.helpers(conflict.obstacles)
+        tools, pair, others = sought.tools, sought.pair, self._relevance.helpers(conflict.obstacles)
         beside_rules = self._spec.automata(len(tools))[len(self._spec.rules) :]
         demands = {f"demand {number}": automaton for number, automaton in enumerate(beside_rules)}
         if pair is not None:
@@ -268,11 +305,11 @@ class TraceSearch:
             repaired = encoding.repair(tools, self._environment.tools, demands)
             complete = self._few_rows(walk.initial, tools) is walk.initial
             if isinstance(repaired, SequenceConflict) and pair is None and complete:
-                self.hopeless.setdefault(product, []).append(repaired)
+                self.hopeless.setdefault(sought.product, []).append(repaired)
         if not isinstance(repaired, tuple):
             return None
         replaced, solved = repaired
-        return self._walk(product, replaced, walk.initial, random).replay(solved)
+        return self._walk_from(replace(sought, tools=replaced), walk.initial).replay(solved)
 
     def _few_rows(self, initial: State, tools: ToolSequence) -> State:
         """The state with the rows that Z3 is told of."""

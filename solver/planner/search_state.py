@@ -12,7 +12,6 @@ from typing import cast
 from lawtrace.environments.runtime.simulation import call_duration, compile_tool, simulate_call
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import Delete, KeyResult, RowsResult
-from lawtrace.environments.spec.samplers import Amount
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import Value
@@ -42,12 +41,11 @@ class SearchState:
 
 @dataclass(frozen=True, slots=True)
 class CallChoice:
-    """A call before it runs: decoded arguments, their origins, and the ranges of its open numbers."""
+    """A call before it runs: decoded arguments and their origins."""
 
     tool: Tool
     values: Mapping[str, Value]
     origins: Mapping[str, Origin]
-    numbers: Mapping[str, Amount] = field(default_factory=dict[str, Amount])
 
     def encoded(self) -> dict[str, Json]:
         """The arguments as JSON, without optional ones that are not given."""
@@ -84,13 +82,6 @@ def apply_call(environment: Environment, search_state: SearchState, choice: Call
         _updated_knowledge(choice, search_state, event, state),
         search_state.findable,
     )
-
-
-def rename(value: Value, names: Mapping[Value, Value]) -> Value:
-    """The value, or each of its items, under its new name if it has one."""
-    if isinstance(value, tuple):
-        return tuple(names.get(item, item) for item in cast("tuple[Value, ...]", value))
-    return names.get(value, value)
 
 
 def _updated_knowledge(choice: CallChoice, search_state: SearchState, event: Event, after: State) -> KnownRows:

@@ -1,11 +1,12 @@
 """Tool sequences as paths of a graph, and which moves can still lead to acceptance in a number of calls."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.trace_options import ToolPair
+from lawtrace.solver.model_checking.graph_reduction import explore
 
 ToolSequence = tuple[str, ...]
 
@@ -138,18 +139,13 @@ class SequenceGraph:
 
     def _made_through(self, pair: ToolPair) -> "SequenceGraph":
         # A node and how much of the pair there is: nothing, its first tool as the last call, or all of it.
-        nodes = [(0, 0)]
-        numbers = {nodes[0]: 0}
-        moves: list[tuple[Move, ...]] = []
-        for node, seen in nodes:  # the list grows during the loop
-            out: list[Move] = []
+        def edges(place: tuple[int, int]) -> Iterator[tuple[str, tuple[int, int]]]:
+            node, seen = place
             for tool, target in self.moves[node]:
                 done = seen == 2 or (seen == 1 and tool == pair[1])
-                reached = (target, 2 if done else int(tool == pair[0]))
-                if reached not in numbers:
-                    numbers[reached] = len(nodes)
-                    nodes.append(reached)
-                out.append(Move(tool, numbers[reached]))
-            moves.append(tuple(out))
-        accepting = [seen == 2 and self.can_finish(node, 0) for node, seen in nodes]
+                yield tool, (target, 2 if done else int(tool == pair[0]))
+
+        places, out = explore([(0, 0)], edges)
+        moves = [tuple(Move(*edge) for edge in row) for row in out]
+        accepting = [seen == 2 and self.can_finish(node, 0) for node, seen in places]
         return SequenceGraph(self.environment, moves, accepting)

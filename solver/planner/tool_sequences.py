@@ -11,6 +11,7 @@ If the beam runs empty, a backtracking search decides.
 import math
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
@@ -71,101 +72,10 @@ def draw_tool_sequence(
     """
     if not graph.can_finish(start, length):
         raise SearchError(f"environment {graph.environment.name!r}: no compliant trace of {length} calls exists")
-    distance_constraint = _DistanceConstraint(earlier, distance, length)
-    conflicts = Conflicts() if conflicts is None else conflicts
-    if not wanted and not distance_constraint.start:
-        found = _random_sequence(graph, length, random, conflicts, start)
-        return found or _backtracking_search(graph, length, random, distance_constraint, conflicts, start)
-    bits = graph.pair_bits(wanted)
-    prefixes = [_Prefix(start, conflicts.start, distance_constraint.start)]
-    for remaining in range(length - 1, -1, -1):
-        extensions = _extensions(graph, prefixes, remaining, bits, distance_constraint, conflicts)
-        prefixes = _best(extensions, beam if wanted else 1, graph, random)
-        if not prefixes:
-            return _backtracking_search(graph, length, random, distance_constraint, conflicts, start)
-    return prefixes[0].tools
-
-
-def _extensions(
-    graph: SequenceGraph,
-    prefixes: Sequence[_Prefix],
-    remaining: int,
-    wanted: int,
-    distance_constraint: "_DistanceConstraint",
-    conflicts: Conflicts,
-) -> list[list[tuple[_Extension, ToolSequence]]]:
-    """The extensions of prefixes by one call, each with the tools before it, by their rank.
-
-    The rank is an upper bound of the wanted pairs of the whole sequence: those that it has, and those that can still
-    follow, but no more than there are calls left. So a wanted pair is found where the graph has one and no conflict
-    excludes it.
-    """
-    ranks: list[list[tuple[_Extension, ToolSequence]]] = [[] for _ in range(len(prefixes[0].tools) + remaining + 1)]
-    finishing = graph.finishing_nodes(remaining)
-    numbers, ahead = graph.tool_numbers, graph.pairs_ahead(remaining) if wanted else None
-    for node, reached, too_close, tools, pairs in prefixes:
-        missing, had = wanted & ~pairs, pairs.bit_count()
-        row = numbers[tools[-1]] * len(numbers) if tools else 0
-        follow_last = missing >> row if tools else 0
-        for tool, target, positions in conflicts.allowed_moves(graph, node, reached):
-            if not finishing[target]:
-                continue
-            unmet = distance_constraint.after(too_close, len(tools), tool) if too_close else ()
-            if unmet is None:
-                continue
-            seen, rank, still = pairs, had, missing
-            if follow_last >> numbers[tool] & 1:
-                pair = 1 << (row + numbers[tool])
-                seen, rank, still = pairs | pair, had + 1, missing ^ pair
-            if ahead is not None:
-                rank += min((still & ahead.after(tool, target)).bit_count(), remaining)
-            ranks[rank].append(((target, positions, unmet, tool, seen), tools))
-    return ranks
-
-
-def _best(
-    ranks: Sequence[Sequence[tuple[_Extension, ToolSequence]]], count: int, graph: SequenceGraph, random: Random
-) -> list[_Prefix]:
-    """Extensions of the highest ranks, drawn at random among equals. Of several that have the same future, one."""
-    kept: list[_Prefix] = []
-    for extensions in reversed(ranks):
-        drawn: dict[_Extension, tuple[float, ToolSequence]] = {}
-        for extension, tools in extensions:
-            chance = _chance(graph, extension[3], random)
-            rival = drawn.get(extension)
-            if rival is None or rival[0] < chance:
-                drawn[extension] = chance, tools
-        ordered = sorted([(-chance, extension, tools) for extension, (chance, tools) in drawn.items()])
-        kept += [
-            _Prefix(node, positions, unmet, (*tools, tool), pairs)
-            for _, (node, positions, unmet, tool, pairs), tools in ordered[: count - len(kept)]
-        ]
-        if len(kept) == count:
-            break
-    return kept
-
-
-def _random_sequence(
-    graph: SequenceGraph, length: int, random: Random, conflicts: Conflicts, start: int
-) -> ToolSequence | None:
-    """A sequence drawn call by call; None at a dead end."""
-    node, reached, tools = start, conflicts.start, list[str]()
-    for remaining in range(length - 1, -1, -1):
-        finishing = graph.finishing_nodes(remaining)
-        moves = [move for move in conflicts.allowed_moves(graph, node, reached) if finishing[move.target]]
-        if not moves:
-            return None
-        _, (tool, node, reached) = max([(_chance(graph, move.tool, random), move) for move in moves])
-        tools.append(tool)
-    return tuple(tools)
-
-
-def _chance(graph: SequenceGraph, tool: str, random: Random) -> float:
-    """The largest one is taken. Uniform choice prefers look-ups, which are always possible: tools that change
-    something have twice the weight.
-    """
-    chance = random.random()
-    return math.sqrt(chance) if tool in graph.changing_tools else chance
+    constraint = _DistanceConstraint(earlier, distance, length)
+    drawing = _Drawing(graph, length, random, constraint, Conflicts() if conflicts is None else conflicts, start)
+    found = drawing.beam_search(wanted, beam) if wanted or constraint.start else drawing.random_sequence()
+    return drawing.backtracking_search() if found is None else found
 
 
 class _DistanceConstraint:
@@ -208,48 +118,131 @@ class _DistanceConstraint:
         )
 
 
-def _backtracking_search(
-    graph: SequenceGraph,
-    length: int,
-    random: Random,
-    distance_constraint: _DistanceConstraint,
-    conflicts: Conflicts,
-    start: int,
-) -> ToolSequence:
-    """Depth first with memoised dead ends: exact, up to a limit of moves."""
-    dead_ends: set[tuple[int, Positions, int, UnmetDistances]] = set()
-    tried = 0
-    stack: list[tuple[int, Positions, UnmetDistances, ToolSequence, list[Move]]] = [
-        (start, conflicts.start, distance_constraint.start, (), _shuffled_moves(graph, start, length, random))
-    ]
-    while stack:
-        node, reached, unmet, tools, moves = stack[-1]
-        position = len(tools)
-        if position == length:
-            return tools
-        if not moves:
-            dead_ends.add((node, reached, position, unmet))
-            stack.pop()
-            continue
-        tried += 1
-        if tried > MAX_BACKTRACKING_MOVES:
-            raise distance_constraint.undecided_error(graph)
-        move = moves.pop()
-        after, follows = distance_constraint.after(unmet, position, move.tool), conflicts.after(reached, move.tool)
-        if after is None or follows is None or (move.target, follows, position + 1, after) in dead_ends:
-            continue
-        further = _shuffled_moves(graph, move.target, length - position - 1, random)
-        stack.append((move.target, follows, after, (*tools, move.tool), further))
-    if conflicts.start and not distance_constraint.start:
-        raise NoArgumentsError(
-            f"environment {graph.environment.name!r}: no compliant trace of {length} calls was found: the rules "
-            "allow sequences of tools, but the initial states have no arguments and times for them "
-            f"({len(conflicts)} beginnings are excluded); give them more rows, or amounts a smaller domain"
-        )
-    raise distance_constraint.infeasible_error(graph)
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    """The search for one sequence. `start`: the node in which it begins."""
 
+    graph: SequenceGraph
+    length: int
+    random: Random
+    constraint: _DistanceConstraint
+    conflicts: Conflicts
+    start: int
 
-def _shuffled_moves(graph: SequenceGraph, node: int, remaining: int, random: Random) -> list[Move]:
-    moves = list(graph.completable_moves(node, remaining)) if remaining else []
-    random.shuffle(moves)
-    return moves
+    def random_sequence(self) -> ToolSequence | None:
+        """A sequence drawn call by call; None at a dead end."""
+        node, reached, tools = self.start, self.conflicts.start, list[str]()
+        for remaining in range(self.length - 1, -1, -1):
+            finishing = self.graph.finishing_nodes(remaining)
+            moves = [move for move in self.conflicts.allowed_moves(self.graph, node, reached) if finishing[move.target]]
+            if not moves:
+                return None
+            _, (tool, node, reached) = max([(self._chance(move.tool), move) for move in moves])
+            tools.append(tool)
+        return tuple(tools)
+
+    def beam_search(self, wanted: AbstractSet[ToolPair], beam: int) -> ToolSequence | None:
+        """A sequence with many of the wanted pairs; None if the beam runs empty."""
+        bits = self.graph.pair_bits(wanted)
+        prefixes = [_Prefix(self.start, self.conflicts.start, self.constraint.start)]
+        for remaining in range(self.length - 1, -1, -1):
+            prefixes = self._best(self._extensions(prefixes, remaining, bits), beam if wanted else 1)
+            if not prefixes:
+                return None
+        return prefixes[0].tools
+
+    def _extensions(
+        self, prefixes: Sequence[_Prefix], remaining: int, wanted: int
+    ) -> list[list[tuple[_Extension, ToolSequence]]]:
+        """The extensions of prefixes by one call, each with the tools before it, by their rank.
+
+        The rank is an upper bound of the wanted pairs of the whole sequence: those that it has, and those that can
+        still follow, but no more than there are calls left. So a wanted pair is found where the graph has one and no
+        conflict excludes it.
+        """
+        ranks: list[list[tuple[_Extension, ToolSequence]]] = [[] for _ in range(self.length + 1)]
+        finishing = self.graph.finishing_nodes(remaining)
+        numbers, ahead = self.graph.tool_numbers, self.graph.pairs_ahead(remaining) if wanted else None
+        for node, reached, too_close, tools, pairs in prefixes:
+            missing, had = wanted & ~pairs, pairs.bit_count()
+            row = numbers[tools[-1]] * len(numbers) if tools else 0
+            follow_last = missing >> row if tools else 0
+            for tool, target, positions in self.conflicts.allowed_moves(self.graph, node, reached):
+                if not finishing[target]:
+                    continue
+                unmet = self.constraint.after(too_close, len(tools), tool) if too_close else ()
+                if unmet is None:
+                    continue
+                seen, rank, still = pairs, had, missing
+                if follow_last >> numbers[tool] & 1:
+                    pair = 1 << (row + numbers[tool])
+                    seen, rank, still = pairs | pair, had + 1, missing ^ pair
+                if ahead is not None:
+                    rank += min((still & ahead.after(tool, target)).bit_count(), remaining)
+                ranks[rank].append(((target, positions, unmet, tool, seen), tools))
+        return ranks
+
+    def _best(self, ranks: Sequence[Sequence[tuple[_Extension, ToolSequence]]], count: int) -> list[_Prefix]:
+        """Extensions of the highest ranks, drawn at random among equals. Of several that have the same future, one."""
+        kept: list[_Prefix] = []
+        for extensions in reversed(ranks):
+            drawn: dict[_Extension, tuple[float, ToolSequence]] = {}
+            for extension, tools in extensions:
+                chance = self._chance(extension[3])
+                if extension not in drawn or drawn[extension][0] < chance:
+                    drawn[extension] = chance, tools
+            ordered = sorted([(-chance, extension, tools) for extension, (chance, tools) in drawn.items()])
+            kept += [
+                _Prefix(node, positions, unmet, (*tools, tool), pairs)
+                for _, (node, positions, unmet, tool, pairs), tools in ordered[: count - len(kept)]
+            ]
+            if len(kept) == count:
+                break
+        return kept
+
+    def _chance(self, tool: str) -> float:
+        """The largest one is taken. Uniform choice prefers look-ups, which are always possible: tools that change
+        something have twice the weight.
+        """
+        chance = self.random.random()
+        return math.sqrt(chance) if tool in self.graph.changing_tools else chance
+
+    def backtracking_search(self) -> ToolSequence:
+        """Depth first with memoised dead ends: exact, up to a limit of moves."""
+        dead_ends: set[tuple[int, Positions, int, UnmetDistances]] = set()
+        tried = 0
+        first = self.start, self.conflicts.start, self.constraint.start
+        stack: list[tuple[int, Positions, UnmetDistances, ToolSequence, list[Move]]] = [
+            (*first, (), self._shuffled_moves(self.start, self.length))
+        ]
+        while stack:
+            node, reached, unmet, tools, moves = stack[-1]
+            position = len(tools)
+            if position == self.length:
+                return tools
+            if not moves:
+                dead_ends.add((node, reached, position, unmet))
+                stack.pop()
+                continue
+            tried += 1
+            if tried > MAX_BACKTRACKING_MOVES:
+                raise self.constraint.undecided_error(self.graph)
+            move = moves.pop()
+            after = self.constraint.after(unmet, position, move.tool)
+            follows = self.conflicts.after(reached, move.tool)
+            if after is None or follows is None or (move.target, follows, position + 1, after) in dead_ends:
+                continue
+            further = self._shuffled_moves(move.target, self.length - position - 1)
+            stack.append((move.target, follows, after, (*tools, move.tool), further))
+        if self.conflicts.start and not self.constraint.start:
+            raise NoArgumentsError(
+                f"environment {self.graph.environment.name!r}: no compliant trace of {self.length} calls was found: "
+                "the rules allow sequences of tools, but the initial states have no arguments and times for them "
+                f"({len(self.conflicts)} beginnings are excluded); give them more rows, or amounts a smaller domain"
+            )
+        raise self.constraint.infeasible_error(self.graph)
+
+    def _shuffled_moves(self, node: int, remaining: int) -> list[Move]:
+        moves = list(self.graph.completable_moves(node, remaining)) if remaining else []
+        self.random.shuffle(moves)
+        return moves

@@ -27,8 +27,16 @@ from itertools import pairwise
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import RowsResult
 from lawtrace.environments.spec.types import ListOf
+from lawtrace.schemas.choices import TaskMode
 from lawtrace.schemas.errors import InputError, SearchError
-from lawtrace.schemas.trace_options import NO_CONSTRAINTS, ToolPair, TraceConstraints, TraceMode
+from lawtrace.schemas.trace_options import (
+    ANY_DIFFICULTY,
+    NO_CONSTRAINTS,
+    Difficulty,
+    ToolPair,
+    TraceConstraints,
+    TraceMode,
+)
 from lawtrace.solver.automata.alphabet import Alphabet
 from lawtrace.solver.automata.automaton import Automaton, build_automaton
 from lawtrace.solver.automata.compiler import compile_formula
@@ -67,6 +75,12 @@ def check_constraints(constraints: TraceConstraints, environment: Environment) -
             nearest = difflib.get_close_matches(name, environment.tools, 1)
             meant = f"did you mean {nearest[0]}?" if nearest else f"it has {', '.join(environment.tools)}"
             raise InputError(f"environment {environment.name!r} has no tool {name!r}; {meant}")
+
+
+def check_difficulty(difficulty: Difficulty, mode: TaskMode) -> None:
+    """Raises InputError if it bounds other traces than contrast pairs."""
+    if difficulty != ANY_DIFFICULTY and mode != "contrasts":
+        raise InputError(f"tasks.difficulty is for contrast pairs, and the trace mode is {mode!r}; leave it out")
 
 
 @dataclass(frozen=True, slots=True)

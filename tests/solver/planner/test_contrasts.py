@@ -26,8 +26,7 @@ from lawtrace.environments.spec.tools import FromLookup
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.trace_options import Difficulty
 from lawtrace.solver.planner.completion import Completer, Impossible
-from lawtrace.solver.planner.contrasts import ContrastPair, ContrastSearch, changed_facts
-from lawtrace.solver.planner.difficulty import DifficultyMeter
+from lawtrace.solver.planner.contrasts import ContrastPair, ContrastSearch, DifficultyMeter, changed_facts
 from lawtrace.solver.planner.requests import RequestWriter
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, Trace

@@ -3,7 +3,7 @@
 from random import Random
 
 from lawtrace.environments.spec.state import Row, State
-from lawtrace.solver.planner.encoded_rows import SMALL_TABLE, encoded_rows
+from lawtrace.solver.planner.search import SMALL_TABLE, encoded_rows
 from tests.support.payment_desk import PAYMENT_DESK
 
 

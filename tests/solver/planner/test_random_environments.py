@@ -116,7 +116,7 @@ BUGS: dict[str, tuple[str, object]] = {
         _unchanged,
     ),
     "what is recorded is forgotten too early": (
-        "lawtrace.solver.planner.spec_automaton.SpecAutomaton._observed_mask",
+        "lawtrace.solver.planner.product.SpecAutomaton._observed_mask",
         _little,
     ),
     "nothing ever waits to be recorded": (

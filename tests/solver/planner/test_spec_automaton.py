@@ -11,7 +11,7 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.parser import parse
-from lawtrace.solver.planner.spec_automaton import SpecAutomaton
+from lawtrace.solver.planner.product import SpecAutomaton
 from lawtrace.solver.planner.transition_system import TransitionSystem, transition_system
 from lawtrace.solver.predicates import ObservedPredicates
 
