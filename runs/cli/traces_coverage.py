@@ -1,6 +1,7 @@
 """``lawtrace traces coverage``: feasible pairs of calls, a suite that covers them, and certificates."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -175,11 +176,12 @@ def _summary(analysis: CoverageAnalysis) -> dict[str, Json]:
         "atc": analysis.suite.atc,
         "critical": analysis.suite.critical_share,
         "complete_after": analysis.needed,
-        "rules": [_rule(line) for line in analysis.rules],
+        "rules": [asdict(line) for line in analysis.rules],
     }
 
 
 def _certificate(certificate: Certificate) -> Json:
+    obstacles = certificate.obstacles
     return {
         "pair": [*certificate.pair],
         "scope": certificate.scope,
@@ -188,19 +190,5 @@ def _certificate(certificate: Certificate) -> Json:
         "proof": certificate.proof,
         "without": {part: [*steps] for part, steps in certificate.without.items()},
         "shortest": None if certificate.shortest is None else [*certificate.shortest],
-        "obstacles": None
-        if certificate.obstacles is None
-        else [f"{obstacle.kind}: {obstacle.text}" for obstacle in certificate.obstacles],
-    }
-
-
-def _rule(line: RuleCoverage) -> Json:
-    return {
-        "rule": line.rule,
-        "transitions": line.transitions,
-        "possible": line.possible,
-        "covered": line.covered,
-        "missing": [*line.missing],
-        "triggered": line.triggered,
-        "exercised": [*line.exercised],
+        "obstacles": None if obstacles is None else [f"{obstacle.kind}: {obstacle.text}" for obstacle in obstacles],
     }

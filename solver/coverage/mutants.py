@@ -18,9 +18,17 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import FromTrace
 from lawtrace.schemas.events import Event, Json
 from lawtrace.schemas.findings import MutationKind
-from lawtrace.solver.logic.conditions import Comparison, Condition, condition_leaves, condition_parts, operands
+from lawtrace.solver.logic.conditions import (
+    Comparison,
+    Condition,
+    comparisons_in,
+    condition_leaves,
+    condition_variables,
+    operands,
+    subconditions,
+)
 from lawtrace.solver.logic.syntax import atoms_of
-from lawtrace.solver.logic.terms import RESULT, BoundVariable, Element, FieldPath, LiteralList, LiteralValue, leaves
+from lawtrace.solver.logic.terms import RESULT, Element, FieldPath, LiteralList, LiteralValue, leaves
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace
 
@@ -59,14 +67,20 @@ def step_name(trace: Trace, index: int) -> str:
 def call_mutants(environment: Environment, rules: Sequence[Rule], trace: Trace) -> Iterator[Mutant]:
     """Every single change of a compliance call and of the values that rules compare with constants."""
     calls = calls_of(trace)
-    for index, (tool, arguments) in enumerate(calls):
-        if tool in environment.compliance_tools:
+    for index, event in enumerate(trace.events):
+        if event.tool in environment.compliance_tools:
             yield from _order_mutants(calls, index)
-        changes = [*_list_mutations(environment, tool, arguments), *_argument_mutations(rules, tool, arguments)]
+        values = list(_field_mutations(rules, event))
+        changes = list(_list_mutations(environment, event))
+        for place, value in values:
+            name = str(place.path[0])
+            if name in event.arguments and name != RESULT:
+                changes.append((name, _replace_at(event.arguments[name], place.path[1:], value)))
         for name, value in {str(change): change for change in changes}.values():
             yield with_argument("argument", trace, index, FieldPath((name,)), value)
-        for path, value in _result_mutations(rules, trace.events[index]):
-            yield with_result("result", trace, index, path, value)
+        for place, value in values:
+            if place.path[0] == RESULT:
+                yield with_result("result", trace, index, place, value)
 
 
 def with_value(kind: MutationKind, trace: Trace, index: int, place: FieldPath, value: Json) -> Mutant:
@@ -116,12 +130,10 @@ def _order_mutants(calls: Sequence[MutantCall], index: int) -> Iterator[Mutant]:
         yield Mutant(kind, change, (*rest[:target], calls[index], *rest[target:]))
 
 
-def _list_mutations(
-    environment: Environment, tool: str, arguments: Mapping[str, Json]
-) -> Iterator[tuple[str, list[Json]]]:
+def _list_mutations(environment: Environment, event: Event) -> Iterator[tuple[str, Json]]:
     """Wrong lists of events: each event omitted if others remain, and an event that never happened added."""
-    for parameter in environment.tools[tool].parameters:
-        value = arguments.get(parameter.name)
+    for parameter in environment.tools[event.tool].parameters:
+        value = event.arguments.get(parameter.name)
         if not isinstance(parameter.source, FromTrace) or not isinstance(value, list):
             continue
         for index in range(len(value)):
@@ -131,23 +143,13 @@ def _list_mutations(
         yield parameter.name, [unknown[0] if unknown else "SOMETHING_ELSE"]
 
 
-def _argument_mutations(rules: Sequence[Rule], tool: str, arguments: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
-    read = _element_fields(rules, tool)
-    for place, constants in _observed_fields(rules, tool).items():
-        name = str(place.path[0])
-        if name in arguments and name != RESULT:
-            now = _value_at(arguments[name], place.path[1:])
-            for value in (*_other_values(now, constants), *_changed_fields(now, constants, read)):
-                yield name, _replace_at(arguments[name], place.path[1:], value)
-
-
-def _result_mutations(rules: Sequence[Rule], event: Event) -> Iterator[tuple[FieldPath, Json]]:
+def _field_mutations(rules: Sequence[Rule], event: Event) -> Iterator[tuple[FieldPath, Json]]:
+    """Other values of the fields that rules read."""
     read = _element_fields(rules, event.tool)
     for place, constants in _observed_fields(rules, event.tool).items():
-        if place.path[0] == RESULT:
-            now = value_in(event, place)
-            for value in (*_other_values(now, constants), *_changed_fields(now, constants, read)):
-                yield place, value
+        now = value_in(event, place)
+        for value in (*_other_values(now, constants), *_changed_fields(now, constants, read)):
+            yield place, value
 
 
 def _observed_fields(rules: Sequence[Rule], tool: str) -> dict[FieldPath, list[Json]]:
@@ -162,24 +164,24 @@ def _observed_fields(rules: Sequence[Rule], tool: str) -> dict[FieldPath, list[J
 
 
 def _fields_without_variables(condition: Condition) -> set[FieldPath]:
-    found: set[FieldPath] = set()
-    if not (
-        isinstance(condition, Comparison)
-        and any(isinstance(leaf, BoundVariable) for leaf in condition_leaves(condition))
-    ):
-        found = {leaf for term in operands(condition) for leaf in leaves(term) if isinstance(leaf, FieldPath)}
-    return found.union(*map(_fields_without_variables, condition_parts(condition)))
+    """The fields in it, without those of comparisons with variables."""
+    return {
+        leaf
+        for part in subconditions(condition)
+        if not isinstance(part, Comparison) or not condition_variables(part)
+        for term in operands(part)
+        for leaf in leaves(term)
+        if isinstance(leaf, FieldPath)
+    }
 
 
 def _constants(condition: Condition) -> Iterator[Json]:
-    if isinstance(condition, Comparison):
-        for operand in (condition.left, condition.right):
+    for comparison in comparisons_in(condition):
+        for operand in operands(comparison):
             if isinstance(operand, LiteralValue):
                 yield operand.content
             elif isinstance(operand, LiteralList):
                 yield from (item.content for item in operand.items)
-    for part in condition_parts(condition):
-        yield from _constants(part)
 
 
 def _other_values(value: Json, constants: Sequence[Json]) -> list[Json]:

@@ -18,19 +18,9 @@ from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.coverage.mutants import Mutant, call_mutants
 from lawtrace.solver.coverage.timed_mutants import has_deadline, timed_mutants
 from lawtrace.solver.coverage.value_mutants import value_mutants
-from lawtrace.solver.logic.conditions import condition_fields
-from lawtrace.solver.logic.syntax import (
-    EventAggregate,
-    Next,
-    WeakNext,
-    Yesterday,
-    aggregates_of,
-    atoms_of,
-    subformulas,
-)
-from lawtrace.solver.logic.terms import FieldPath, leaves
+from lawtrace.solver.logic.terms import FieldPath
 from lawtrace.solver.monitoring.monitor import FinalStatus, Monitor
-from lawtrace.solver.predicates import tools_named
+from lawtrace.solver.predicates import counts_steps, fields_read, tools_named
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace, replay, without_call
 
@@ -149,17 +139,10 @@ def _observed(rule: Rule, events: Sequence[Event]) -> list[object]:
     """What a rule reads of a trace."""
     if isinstance(rule.compiled, Automaton):
         return _observed_letters(rule.compiled, events)
-    fields: dict[str, set[FieldPath]] = {}
-    for atom in atoms_of([rule.parsed]):
-        fields.setdefault(atom.tool, set()).update(condition_fields(atom.condition) if atom.condition else ())
-    steps = False
-    for node in subformulas(rule.parsed):
-        steps = steps or isinstance(node, Next | WeakNext | Yesterday)
-        for aggregate in aggregates_of(node):
-            if isinstance(aggregate, EventAggregate) and aggregate.term is not None:
-                read = (leaf for leaf in leaves(aggregate.term) if isinstance(leaf, FieldPath))
-                fields.setdefault(aggregate.atom.tool, set()).update(read)
-    readings: list[object] = []
+    fields: dict[str, set[FieldPath]] = {tool: set() for tool in tools_named(rule.parsed)}
+    for tool, place in fields_read(rule.parsed):
+        fields[tool].add(place)
+    steps, readings = counts_steps(rule.parsed), list[object]()
     for event in events:
         if event.tool in fields:
             values = [(place, place.value(event)) for place in sorted(fields[event.tool], key=str)]

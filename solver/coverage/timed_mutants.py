@@ -6,6 +6,7 @@ the upper one is passed. *Early*: a call between them that lets time pass (its d
 chose) lasts shorter; if there is none, the call is made earlier in the order.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,24 +18,7 @@ from lawtrace.environments.spec.terms import arguments_of
 from lawtrace.environments.spec.tools import FromUser, Tool
 from lawtrace.schemas.events import Event
 from lawtrace.solver.coverage.mutants import Mutant, MutantCall, calls_of, step_name
-from lawtrace.solver.logic.syntax import (
-    FUTURE,
-    PAST,
-    And,
-    Atom,
-    Compare,
-    EventAggregate,
-    Exists,
-    ForAll,
-    Formula,
-    Iff,
-    Implies,
-    Not,
-    Or,
-    aggregates_of,
-    atoms_of,
-    children,
-)
+from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.windows import Window
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace
@@ -58,10 +42,9 @@ class WindowUse:
     def pairs(self, events: Sequence[Event]) -> Iterator[tuple[int, int]]:
         """The calls of a trace whose distance the window restricts, by index."""
         for later, event in enumerate(events):
-            if self.later and event.tool not in self.later:
-                continue
             for earlier in range(later):
-                if earlier == 0 if self.earlier is None else not self.earlier or events[earlier].tool in self.earlier:
+                begins = earlier == 0 if self.earlier is None else _is_of(events[earlier], self.earlier)
+                if begins and _is_of(event, self.later):
                     yield earlier, later
 
     def distances(self, events: Sequence[Event]) -> Iterator[tuple[int, int]]:
@@ -70,49 +53,53 @@ class WindowUse:
             yield time_of(events[earlier]), time_of(events[later])
 
 
-def with_surroundings(formula: Formula, around: Tools | None = None) -> Iterator[tuple[Formula, Tools | None]]:
+def _is_of(event: Event, tools: Tools) -> bool:
+    return not tools or event.tool in tools
+
+
+def with_surroundings(formula: s.Formula, around: Tools | None = None) -> Iterator[tuple[s.Formula, Tools | None]]:
     """The formula and its parts, each with the tools that are named at the step at which it is evaluated.
 
     `around`: those tools; none if it is evaluated at steps of any tool, None at the first step only.
     """
     yield formula, around
-    if isinstance(formula, (*FUTURE, *PAST)):
-        around = frozenset[str]().union(*map(_present_tools, children(formula)))
-    elif isinstance(formula, Compare):
+    if isinstance(formula, (*s.FUTURE, *s.PAST)):
+        around = frozenset[str]().union(*map(_present_tools, s.children(formula)))
+    elif isinstance(formula, s.Compare):
         around = around or frozenset()
-    for part in children(formula):
+    for part in s.children(formula):
         yield from with_surroundings(part, around)
 
 
-def window_uses(formula: Formula) -> Iterator[WindowUse]:
+def window_uses(formula: s.Formula) -> Iterator[WindowUse]:
     """The windows of a rule that have a bound."""
     for node, around in with_surroundings(formula):
-        if isinstance(node, Compare):
-            for aggregate in aggregates_of(node):
-                if isinstance(aggregate, EventAggregate) and not aggregate.window.unlimited:
+        if isinstance(node, s.Compare):
+            for aggregate in s.aggregates_of(node):
+                if isinstance(aggregate, s.EventAggregate) and not aggregate.window.unlimited:
                     yield WindowUse(aggregate.window, frozenset({aggregate.atom.tool}), around or frozenset())
-        elif isinstance(node, (*FUTURE, *PAST)) and not node.window.unlimited:
-            inside = frozenset[str]().union(*map(_present_tools, children(node)))
-            named = inside or frozenset(atom.tool for atom in atoms_of([node]))
-            if isinstance(node, FUTURE):
+        elif isinstance(node, (*s.FUTURE, *s.PAST)) and not node.window.unlimited:
+            inside = frozenset[str]().union(*map(_present_tools, s.children(node)))
+            named = inside or frozenset(atom.tool for atom in s.atoms_of([node]))
+            if isinstance(node, s.FUTURE):
                 yield WindowUse(node.window, around, named)
             else:
                 yield WindowUse(node.window, named, around or frozenset())
 
 
-def has_deadline(formula: Formula, tool: str) -> bool:
+def has_deadline(formula: s.Formula, tool: str) -> bool:
     """Whether a rule says by when a call of the tool is to follow."""
-    nodes = [node for node, _ in with_surroundings(formula) if isinstance(node, FUTURE)]
-    return any(not node.window.unlimited and any(atom.tool == tool for atom in atoms_of([node])) for node in nodes)
+    nodes = [node for node, _ in with_surroundings(formula) if isinstance(node, s.FUTURE)]
+    return any(not node.window.unlimited and any(atom.tool == tool for atom in s.atoms_of([node])) for node in nodes)
 
 
-def _present_tools(formula: Formula) -> Tools:
+def _present_tools(formula: s.Formula) -> Tools:
     """The tools that a formula names at the step itself."""
     match formula:
-        case Atom():
+        case s.Atom():
             return frozenset({formula.tool})
-        case And() | Or() | Not() | Implies() | Iff() | ForAll() | Exists():
-            return frozenset[str]().union(*map(_present_tools, children(formula)))
+        case s.And() | s.Or() | s.Not() | s.Implies() | s.Iff() | s.ForAll() | s.Exists():
+            return frozenset[str]().union(*map(_present_tools, s.children(formula)))
         case _:
             return frozenset()
 
@@ -180,16 +167,16 @@ def _shortened(tool: Tool, event: Event, seconds: int) -> tuple[MutantCall, int]
         sampler = parameter.source.sampler if isinstance(parameter.source, FromUser) else None
         if not isinstance(sampler, Amount) or not isinstance(value, int):
             continue
-        low, high = sampler.lowest, value  # durations grow with the number: the greatest that is short enough
-        while low < high:
-            middle = (low + high) // 2
-            if lasts - compiled.duration({**arguments, name: middle}, event.time) >= seconds:
-                low = middle + 1
-            else:
-                high = middle
-        saved = lasts - compiled.duration({**arguments, name: low - 1}, event.time)
-        if low > sampler.lowest and saved >= seconds:
-            return (tool.name, {**event.arguments, name: parameter.type.encode(low - 1)}), saved
+
+        def saved(number: int, name: str = name) -> int:
+            return lasts - compiled.duration({**arguments, name: number}, event.time)
+
+        # Durations grow with the number: the greatest that is short enough.
+        numbers = range(sampler.lowest, value)
+        place = bisect_left(numbers, True, key=lambda number, saved=saved: saved(number) < seconds)
+        if place > 0 and saved(numbers[place - 1]) >= seconds:
+            shorter = numbers[place - 1]
+            return (tool.name, {**event.arguments, name: parameter.type.encode(shorter)}), saved(shorter)
     return None
 
 

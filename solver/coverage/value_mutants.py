@@ -21,31 +21,19 @@ from lawtrace.schemas.events import Event, Json
 from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.coverage.mutants import Mutant, calls_of, step_name, value_in, with_value
 from lawtrace.solver.coverage.timed_mutants import Tools, time_of, with_surroundings
-from lawtrace.solver.logic.conditions import Comparison, Condition, Operator, condition_parts, equation
+from lawtrace.solver.logic import terms as t
+from lawtrace.solver.logic.conditions import MIRRORED, Comparison, Operator, compare, comparisons_in, equation
 from lawtrace.solver.logic.syntax import Atom, Compare, EventAggregate, Formula, atoms_of, subformulas, term_variables
-from lawtrace.solver.logic.terms import (
-    MISSING,
-    RESULT,
-    Bindings,
-    BoundVariable,
-    Computed,
-    FieldPath,
-    Missing,
-    Now,
-    Position,
-    Term,
-    Value,
-    is_value,
-    leaves,
-)
+from lawtrace.solver.monitoring.totals import summarise
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace
 
 MAX_ADDED_CALLS: Final = 12
 """How many calls are added to reach a limit on their number."""
-_MIRRORED: Final[Mapping[Operator, Operator]] = MappingProxyType(
-    {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+_NEAREST: Final[Mapping[Operator, tuple[int, int]]] = MappingProxyType(
+    {"<": (0, -1), "<=": (1, 0), ">": (0, 1), ">=": (-1, 0)}
 )
+"""How far from the limit a comparison is false, and how far it is true, at the nearest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +41,7 @@ class FieldOfTool:
     """A field of the calls of a tool."""
 
     tool: str
-    field: FieldPath
+    field: t.FieldPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +50,7 @@ class _Bound:
 
     place: FieldOfTool
     operator: Operator
-    limit: Term | FieldOfTool
+    limit: t.Term | FieldOfTool
 
 
 def value_mutants(environment: Environment, rules: Sequence[Rule], trace: Trace) -> Iterator[Mutant]:
@@ -85,18 +73,10 @@ def tracked_fields(formula: Formula) -> dict[str, list[FieldOfTool]]:
     """For each variable of a rule the fields that are equated with it."""
     places: dict[str, dict[FieldOfTool, None]] = {}
     for atom in atoms_of([formula]):
-        for comparison in _comparisons(atom.condition):
+        for comparison in comparisons_in(atom.condition):
             if (equated := equation(comparison)) is not None:
                 places.setdefault(equated[0], {})[FieldOfTool(atom.tool, equated[1])] = None
     return {name: list(found) for name, found in places.items()}
-
-
-def _comparisons(condition: Condition | None) -> Iterator[Comparison]:
-    if isinstance(condition, Comparison):
-        yield condition
-    elif condition is not None:
-        for part in condition_parts(condition):
-            yield from _comparisons(part)
 
 
 def values_of(places: Iterable[FieldOfTool], events: Iterable[Event]) -> list[Scalar]:
@@ -106,7 +86,7 @@ def values_of(places: Iterable[FieldOfTool], events: Iterable[Event]) -> list[Sc
         for place in places:
             value = place.field.value(event) if place.tool == event.tool else None
             for item in value if isinstance(value, list) else [value]:
-                if is_value(item):
+                if t.is_value(item):
                     found[isinstance(item, bool), item] = item
     return list(found.values())
 
@@ -132,7 +112,7 @@ def _object_mutants(
 def _new_values(environment: Environment, trace: Trace, place: FieldOfTool, value: Json) -> Iterator[Scalar]:
     """Values that the field could have instead."""
     name = str(place.field.path[0])
-    if name == RESULT or len(place.field.path) > 1:
+    if name == t.RESULT or len(place.field.path) > 1:
         if isinstance(value, str):
             yield f"not {value}"
         return
@@ -147,7 +127,7 @@ def _new_values(environment: Environment, trace: Trace, place: FieldOfTool, valu
     elif isinstance(value, int | float) and not isinstance(value, bool):
         found = (item.decode(value) + 1,)
     for candidate in map(item.encode, found):
-        if is_value(candidate):
+        if t.is_value(candidate):
             yield candidate
 
 
@@ -163,7 +143,7 @@ def _bound_mutants(
             others = [*trace.events[:index], *trace.events[index + 1 :]]
             now = _units(kind, value_in(event, bound.place.field))
             if isinstance(bound.limit, FieldOfTool):
-                values: Iterable[Value] = values_of([bound.limit], others)
+                values: Iterable[t.Value] = values_of([bound.limit], others)
             else:
                 values = _term_values(bound.limit, variables, others)
             limits = [_units(kind, value) for value in values]
@@ -180,31 +160,33 @@ def _bounds(formula: Formula, variables: Mapping[str, Sequence[FieldOfTool]]) ->
     """The orders that a rule demands of a field and a value of another call, or of a variable and a constant."""
     for node in subformulas(formula):
         if isinstance(node, Atom):
-            for comparison in _comparisons(node.condition):
+            for comparison in comparisons_in(node.condition):
                 for field, operator, term in _sides(comparison):
-                    if isinstance(field, FieldPath) and operator not in ("==", "!=") and term_variables(term):
+                    if isinstance(field, t.FieldPath) and operator not in ("==", "!=") and term_variables(term):
                         own = FieldOfTool(node.tool, field)
                         yield _Bound(own, operator, term)
-                        if isinstance(term, BoundVariable):
+                        if isinstance(term, t.BoundVariable):
                             for place in variables.get(term.name, ()):
-                                yield _Bound(place, _MIRRORED[operator], own)
+                                yield _Bound(place, MIRRORED[operator], own)
         elif isinstance(node, Compare):
             for variable, operator, term in _sides(node.comparison):
-                if isinstance(variable, BoundVariable):
+                if isinstance(variable, t.BoundVariable):
                     for place in variables.get(variable.name, ()):
                         yield _Bound(place, operator, term)
 
 
-def _sides(comparison: Comparison) -> Iterator[tuple[Term, Operator, Term]]:
+def _sides(comparison: Comparison) -> Iterator[tuple[t.Term, Operator, t.Term]]:
     """A comparison of two values read from left to right, and from right to left."""
-    if comparison.operator in _MIRRORED:
+    if comparison.operator in MIRRORED:
         yield comparison.left, comparison.operator, comparison.right
-        yield comparison.right, _MIRRORED[comparison.operator], comparison.left
+        yield comparison.right, MIRRORED[comparison.operator], comparison.left
 
 
-def _term_values(term: Term, variables: Mapping[str, Sequence[FieldOfTool]], events: Sequence[Event]) -> list[Value]:
+def _term_values(
+    term: t.Term, variables: Mapping[str, Sequence[FieldOfTool]], events: Sequence[Event]
+) -> list[t.Value]:
     """The values of a term of constants and at most one variable."""
-    if not events or any(isinstance(leaf, Now | Position | Computed | FieldPath) for leaf in leaves(term)):
+    if not events or any(isinstance(leaf, t.Now | t.Position | t.Computed | t.FieldPath) for leaf in t.leaves(term)):
         return []
     names = sorted(term_variables(term))
     if not names:
@@ -216,17 +198,8 @@ def _term_values(term: Term, variables: Mapping[str, Sequence[FieldOfTool]], eve
 
 def _across(now: int, operator: Operator, limit: int) -> int:
     """The nearest number to the limit for which the comparison with it has the other truth."""
-    match operator:
-        case "<":
-            return limit if now < limit else limit - 1
-        case "<=":
-            return limit + 1 if now <= limit else limit
-        case ">":
-            return limit if now > limit else limit + 1
-        case ">=":
-            return limit - 1 if now >= limit else limit
-        case _:
-            return limit + 1 if now == limit else limit
+    where_true, where_false = _NEAREST.get(operator, (1, 0))
+    return limit + (where_true if compare(now, operator, limit) else where_false)
 
 
 def _aggregate_mutants(environment: Environment, formula: Formula, trace: Trace) -> Iterator[Mutant]:
@@ -245,7 +218,7 @@ def _passed(
     environment: Environment,
     aggregate: EventAggregate,
     operator: Operator,
-    term: Term,
+    term: t.Term,
     around: Tools | None,
     trace: Trace,
     index: int,
@@ -254,7 +227,7 @@ def _passed(
     counts, field = aggregate.function == "count", aggregate.term
     if counts:
         kind = INTEGER
-    elif isinstance(field, FieldPath):
+    elif isinstance(field, t.FieldPath):
         kind = _type_of(environment, FieldOfTool(aggregate.atom.tool, field))
     else:
         return
@@ -271,7 +244,7 @@ def _passed(
         if counts:
             yield from _recounted(environment, aggregate, trace, index, goal - now)
         else:
-            assert isinstance(field, FieldPath)
+            assert isinstance(field, t.FieldPath)
             value = _units(kind, value_in(trace.events[index], field))
             if value is not None:
                 changed = value + goal - now if aggregate.function == "sum" else goal
@@ -293,8 +266,8 @@ def _recounted(
     added = [(tool, arguments)] * change
     field = aggregate.term
     if aggregate.distinct:
-        name, *inside = field.path if isinstance(field, FieldPath) else (RESULT,)
-        if not isinstance(field, FieldPath) or name == RESULT or inside:
+        name, *inside = field.path if isinstance(field, t.FieldPath) else (t.RESULT,)
+        if not isinstance(field, t.FieldPath) or name == t.RESULT or inside:
             return
         known = values_of([FieldOfTool(tool, field)], trace.events)
         value = arguments.get(str(name))
@@ -305,7 +278,7 @@ def _recounted(
         yield Mutant("limit", f"{step_name(trace, index)}, {more}", (*calls[: index + 1], *added, *calls[index + 1 :]))
 
 
-def _counted(aggregate: EventAggregate, events: Sequence[Event], step: int, bindings: Bindings) -> list[int]:
+def _counted(aggregate: EventAggregate, events: Sequence[Event], step: int, bindings: t.Bindings) -> list[int]:
     """The calls that an aggregate is about at a step."""
     first = 0
     if aggregate.since is not None:
@@ -319,32 +292,23 @@ def _counted(aggregate: EventAggregate, events: Sequence[Event], step: int, bind
     ]
 
 
-def _aggregated(aggregate: EventAggregate, events: Sequence[Event], step: int, bindings: Bindings) -> Value:
+def _aggregated(aggregate: EventAggregate, events: Sequence[Event], step: int, bindings: t.Bindings) -> t.Value:
     """The value of an aggregate at a step; averages are left out."""
     counted = [events[place] for place in _counted(aggregate, events, step, bindings)]
     if aggregate.term is None:
         return len(counted)
-    values = [value for event in counted if is_value(value := aggregate.term.value(event, bindings))]
-    numbers = [value for value in values if isinstance(value, int | float)]
-    match aggregate.function:
-        case "count":
-            return len({(isinstance(value, bool), value) for value in values}) if aggregate.distinct else len(values)
-        case "sum":
-            return sum(numbers)
-        case "min" | "max":
-            return MISSING if not numbers else min(numbers) if aggregate.function == "min" else max(numbers)
-        case "last":
-            return values[-1] if values else MISSING
-        case "avg":
-            return MISSING
+    values = [value for event in counted if t.is_value(value := aggregate.term.value(event, bindings))]
+    if aggregate.distinct:
+        values = [*{(isinstance(value, bool), value): value for value in values}.values()]
+    return t.MISSING if aggregate.function == "avg" else summarise(aggregate.function, values)
 
 
-def _value_at(term: Term, events: Sequence[Event], step: int, bindings: Bindings) -> Value:
+def _value_at(term: t.Term, events: Sequence[Event], step: int, bindings: t.Bindings) -> t.Value:
     """The value of the other side of a comparison, in which aggregates can occur, too."""
     computed = {
         str(leaf): value
-        for leaf in leaves(term)
-        if isinstance(leaf, EventAggregate) and is_value(value := _aggregated(leaf, events, step, bindings))
+        for leaf in t.leaves(term)
+        if isinstance(leaf, EventAggregate) and t.is_value(value := _aggregated(leaf, events, step, bindings))
     }
     return term.value(events[step], {**bindings, **computed})
 
@@ -352,13 +316,13 @@ def _value_at(term: Term, events: Sequence[Event], step: int, bindings: Bindings
 def _own_bindings(atom: Atom, event: Event) -> dict[str, Json]:
     """The values of variables that an event itself says."""
     found: dict[str, Json] = {}
-    for comparison in _comparisons(atom.condition):
+    for comparison in comparisons_in(atom.condition):
         if (equated := equation(comparison)) is not None and not equated[2]:
             found[equated[0]] = value_in(event, equated[1])
     return found
 
 
-def _matches(atom: Atom, event: Event, bindings: Bindings) -> bool:
+def _matches(atom: Atom, event: Event, bindings: t.Bindings) -> bool:
     fits = atom.condition is None or atom.condition.holds(event, bindings)
     return event.tool == atom.tool and (event.completed or atom.attempted) and fits
 
@@ -366,16 +330,16 @@ def _matches(atom: Atom, event: Event, bindings: Bindings) -> bool:
 def _type_of(environment: Environment, place: FieldOfTool) -> ValueType:
     """The declared type of a field; of the fields of rows, whole numbers."""
     tool, path = environment.tools[place.tool], place.field.path
-    if path[0] != RESULT:
+    if path[0] != t.RESULT:
         return type_at(tool.parameter(str(path[0])).type, path[1:]) or INTEGER
     values = {result.name: result.type for result in tool.results if isinstance(result, ValueResult)}
     shown = values.get(str(path[1])) if len(path) > 1 else None
     return (type_at(shown, path[2:]) if shown else None) or INTEGER
 
 
-def _units(kind: ValueType, value: Value) -> int | None:
+def _units(kind: ValueType, value: t.Value) -> int | None:
     """A value as a number of the smallest steps of its type; None if it is no number, date or time."""
-    if value is None or isinstance(value, Missing):
+    if value is None or isinstance(value, t.Missing):
         return None
     try:
         decoded = kind.decode(value)

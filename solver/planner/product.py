@@ -105,10 +105,10 @@ class SpecAutomaton:
         states, found = explore([(0, automaton.initial)], edges)
         accepting = [partial.accepting[source] and state in automaton.accepting for source, state in states]
         alive = coreachable(accepting, [[target for _, target in row] for row in found])
-        after: list[list[tuple[int, int] | None]] = [[None] * len(self._labels) for _ in found]
-        for row, out in zip(after, found, strict=True):
-            for (label, satisfied), target in out:
-                row[label] = (target, satisfied) if alive[target] else None
+        after: list[list[tuple[int, int] | None]] = []
+        for row in found:
+            out = {label: (target, satisfied) for (label, satisfied), target in row if alive[target]}
+            after.append([out.get(label) for label in range(len(self._labels))])
         return _PartialProduct(after, accepting), [state for _, state in states]
 
     def _quotient(self, partial: _PartialProduct, waiting: Sequence[Automaton]) -> _PartialProduct:
@@ -183,14 +183,14 @@ class ProductGraph:
         starts = list(dict.fromkeys((self._classes[state], 0) for state in system.initial_states))
         nodes = [*starts] if len(starts) == 1 else [_VIRTUAL_START, *starts]
 
-        def edges(node: tuple[int, int]) -> Iterator[tuple[int, tuple[int, int]]]:
+        def calls_from(node: tuple[int, int]) -> Iterator[tuple[int, tuple[int, int]]]:
             abstract, spec_state = node
             for label, target in quotient[abstract] if node != _VIRTUAL_START else ():
                 next_spec_state = spec.transitions[spec_state][label]
                 if next_spec_state is not None:
                     yield label, (target, next_spec_state)
 
-        self._numbers, transitions = explore(nodes, edges)
+        self._numbers, transitions = explore(nodes, calls_from)
         accepting = [node != _VIRTUAL_START and spec.accepting[node[1]] for node in self._numbers]
         if len(starts) > 1:
             transitions[0] = list(dict.fromkeys(edge for start in starts for edge in transitions[self._numbers[start]]))

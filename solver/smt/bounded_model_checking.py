@@ -10,7 +10,7 @@ Everything without a selector (effects, one call a step, the initial state, the 
 left out) is an assumption, and a certificate says so.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -21,22 +21,15 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromTrace
+from lawtrace.environments.spec.types import Value
 from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.monitoring.monitor import Monitor
-from lawtrace.solver.smt.call_encoding import CallEncoding, Obstacle
+from lawtrace.solver.smt.call_encoding import CallEncoding, Obstacle, rename
 from lawtrace.solver.smt.environment_encoding import cone_of_influence
 from lawtrace.solver.smt.rule_encoding import Rule
 
 QUERY_RLIMIT = 20_000_000
 """Z3's resource units for one query. Queries beyond them are reported as undecided."""
-
-
-@dataclass(frozen=True, slots=True)
-class _ModelCall:
-    """One call of a trace in Z3's model: arguments in external form, without derived ones."""
-
-    tool: str
-    arguments: Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,48 +93,29 @@ class BoundedEncoding:
         result = self._calls.solver.check(*self._calls.selectors, *goals)
         if result == z3.sat:
             # Where a condition was left unconstrained, Z3's trace may break a rule; the simulator decides.
-            return BoundedAnswer(self._simulated(self._model_calls(self._calls.solver.model())), None)
+            return BoundedAnswer(self._simulated(self._calls.solver.model()), None)
         return BoundedAnswer(None, self._calls.obstacles(*goals) if result == z3.unsat else None)
 
-    def _simulated(self, planned: Sequence[_ModelCall]) -> tuple[Event, ...] | None:
-        """The calls executed by the simulator; None unless each completes and together they keep every rule.
+    def _simulated(self, model: z3.ModelRef) -> tuple[Event, ...] | None:
+        """The calls of a model executed by the simulator; None unless each completes and they keep every rule.
 
         Keys of created rows differ there: the encoding reserves a row for every call that could create one.
         """
         session, monitor = Session(self.environment, self._initial), Monitor(self._rules)
-        names: dict[Json, Json] = {}
-        for step, planned_call in enumerate(planned):
-            tool = self.environment.tools[planned_call.tool]
-            said = {name: _rename_values(value, names) for name, value in planned_call.arguments.items()}
-            derived = {
-                parameter.name: parameter.type.encode(
-                    parameter.source.function(self.environment.tools, tuple(session.events))
-                )
-                for parameter in tool.parameters
-                if isinstance(parameter.source, FromTrace)
-            }
-            event = session.call(tool.name, {**said, **derived}).event
+        renamed: dict[Value, Value] = {}
+        for number, step in enumerate(self._calls.steps):
+            name = next(name for name, act in step.calls.items() if self._calls.closed(act, model))
+            tool, said = self.environment.tools[name], self._calls.closed_arguments(number, name, model)
+            said = {key: rename(value, renamed) for key, value in said.items()}
+            for parameter in tool.parameters:
+                if isinstance(parameter.source, FromTrace):
+                    said[parameter.name] = parameter.source.function(self.environment.tools, tuple(session.events))
+            event = session.call(name, {key: tool.parameter(key).type.encode(v) for key, v in said.items()}).event
             if not event.completed:
                 return None
             result = cast("Mapping[str, Json]", event.result)
             for made in tool.results:
-                if isinstance(made, KeyResult) and made.name in self._calls.steps[step].results[tool.name]:
-                    names[cast("str", self._calls.steps[step].results[tool.name][made.name])] = result[made.name]
+                if isinstance(made, KeyResult) and made.name in step.results[name]:
+                    renamed[cast("Value", step.results[name][made.name])] = result[made.name]
         monitor.run(session.events)
         return tuple(session.events) if monitor.all_kept() else None
-
-    def _model_calls(self, model: z3.ModelRef) -> tuple[_ModelCall, ...]:
-        calls: list[_ModelCall] = []
-        for number, step in enumerate(self._calls.steps):
-            name = next(name for name, act in step.calls.items() if self._calls.closed(act, model))
-            tool, values = self.environment.tools[name], self._calls.closed_arguments(number, name, model)
-            calls.append(_ModelCall(name, {key: tool.parameter(key).type.encode(v) for key, v in values.items()}))
-        return tuple(calls)
-
-
-def _rename_values(value: Json, names: Mapping[Json, Json]) -> Json:
-    if isinstance(value, list):
-        return [_rename_values(item, names) for item in value]
-    if isinstance(value, dict):
-        return {name: _rename_values(part, names) for name, part in value.items()}
-    return names.get(value, value) if isinstance(value, str) else value

@@ -34,17 +34,20 @@ from lawtrace.solver.smt.environment_encoding import (
 )
 from lawtrace.solver.smt.rule_encoding import Rule, RuleEncoding
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
-from lawtrace.solver.smt.symbolic_steps import SymbolicStep
+from lawtrace.solver.smt.symbolic_trace import SymbolicStep
 from lawtrace.solver.smt.symbolic_windows import TimeBounds
 
 NO_WISHES: Final[Mapping[str, Value]] = MappingProxyType({})
+
+
+ObstacleKind = Literal["precondition", "knowledge", "rule"]
 
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
     """A precondition, missing knowledge or rule that may exclude a call or trace, in words. A rule has no tool."""
 
-    kind: Literal["precondition", "knowledge", "rule"]
+    kind: ObstacleKind
     text: str
     tool: str | None = None
 
@@ -96,6 +99,13 @@ def open_parts(value: Value, wish: Value) -> Iterator[tuple[z3.ExprRef, Value]]:
             yield value, wish
         case _:
             pass
+
+
+def rename(value: Value, names: Mapping[Value, Value]) -> Value:
+    """The value, or each of its items, under its new name if it has one."""
+    if isinstance(value, tuple):
+        return tuple(names.get(item, item) for item in cast("tuple[Value, ...]", value))
+    return names.get(value, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +199,7 @@ class CallEncoding:
         self.rules.pop()
         del self.steps[-1], self._positions[-1]
 
-    def selector(
-        self, kind: Literal["precondition", "knowledge", "rule"], text: str, tool: str | None = None
-    ) -> z3.BoolRef:
+    def selector(self, kind: ObstacleKind, text: str, tool: str | None = None) -> z3.BoolRef:
         """The Boolean that switches an obstacle on; the unsat core names the switches."""
         obstacle = Obstacle(kind, text, tool)
         if obstacle not in self._selectors:
@@ -379,27 +387,26 @@ class CallEncoding:
         for refusal, condition in (*compiled.raises, *compiled.fails):
             refused = condition(scope)
             if refused is not False:
-                selector = self.selector("precondition", _refusal_text(tool, refusal), tool)
-                self.solver.add(z3.Implies(z3.And([selector, act]), self.logic.negate(refused)))
+                self._demand("precondition", _refusal_text(tool, refusal), tool, act, self.logic.negate(refused))
 
     def _demand_knowledge(self, tool: Tool, act: Value, arguments: Mapping[str, Value], before: _Position) -> None:
         used: dict[str, list[Value]] = {}
         for parameter in tool.parameters:
             value = arguments[parameter.name]
             if isinstance(parameter.source, FromLookup):
-                entity = parameter.source.entity
+                table = parameter.source.entity.table
                 items: Sequence[Value] = value if isinstance(parameter.type, ListOf) else (value,)
-                text = f"{tool.name} needs, as {parameter.name}, one of the {entity.table} that was looked up before"
-                selector = self.selector("knowledge", text, tool.name)
-                known = self.logic.all([before.known.is_known(entity.table, item) for item in items])
-                self.solver.add(z3.Implies(z3.And([selector, act]), known))
-                for other in used.setdefault(entity.table, []):
-                    text = f"{tool.name} needs two different {entity.table}"
-                    selector = self.selector("knowledge", text, tool.name)
+                text = f"{tool.name} needs, as {parameter.name}, one of the {table} that was looked up before"
+                known = self.logic.all([before.known.is_known(table, item) for item in items])
+                self._demand("knowledge", text, tool.name, act, known)
+                for other in used.setdefault(table, []):
                     differs = self.logic.all([self.logic.negate(self.logic.equal(item, other)) for item in items])
-                    self.solver.add(z3.Implies(z3.And([selector, act]), differs))
-                used[entity.table] += items
+                    self._demand("knowledge", f"{tool.name} needs two different {table}", tool.name, act, differs)
+                used[table] += items
             elif isinstance(parameter.source, FromTrace):
                 text = f"{tool.name} needs an event that is not recorded yet"
-                selector = self.selector("knowledge", text, tool.name)
-                self.solver.add(z3.Implies(z3.And([selector, act]), before.pending.any_pending))
+                self._demand("knowledge", text, tool.name, act, before.pending.any_pending)
+
+    def _demand(self, kind: ObstacleKind, text: str, tool: str, act: Value, truth: Value) -> None:
+        """Assert the truth of what a call needs, if the call is made and the obstacle is switched on."""
+        self.solver.add(z3.Implies(z3.And([self.selector(kind, text, tool), act]), truth))

@@ -2,7 +2,7 @@
 
 Only tables that decide, directly or through effects, what can be called, known or shown are encoded (the cone of
 influence). Knowledge and pending events are the symbolic counterparts of `lawtrace.solver.planner.search_state` and
-`lawtrace.solver.planner.derived_values` for calls that are not chosen yet.
+`lawtrace.solver.planner.transition_system` for calls that are not chosen yet.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

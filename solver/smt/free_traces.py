@@ -40,7 +40,7 @@ from lawtrace.solver.smt.environment_encoding import observed_fields
 from lawtrace.solver.smt.open_values import Alternatives, OpenList, OpenObject, SymbolicValue, from_internal, only
 from lawtrace.solver.smt.rule_encoding import Rule, RuleEncoding
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
-from lawtrace.solver.smt.symbolic_steps import Optional, SymbolicStep
+from lawtrace.solver.smt.symbolic_trace import Optional, SymbolicStep
 from lawtrace.solver.smt.symbolic_windows import MOST_DAYS, TimeBounds
 
 QUERY_RLIMIT = 5_000_000
@@ -87,7 +87,7 @@ class FreeTraces:
         return most_calls
 
     def _is_excluded(self, length: int) -> bool:
-        slots = max((self._text_places(tool) for tool in self._tools), default=0) * length
+        slots = max(map(self._text_places, self._tools), default=0) * length
         new = _new_texts(slots, self._texts)
         logic = SymbolicLogic([*self._texts, *new, *_variants(self._texts)], z3.Bool("other texts"))
         solver = z3.SimpleSolver()
@@ -113,21 +113,27 @@ class FreeTraces:
         }
         results: dict[str, dict[str, Any]] = {}
         for name in self._tools:
-            tool = self._environment.tools[name]
-            arguments[name], results[name] = {}, {}
-            for parameter in tool.parameters:
-                if (name, parameter.name) in self._arguments and not leaves_open(parameter.type):
-                    place = f"{name}.{parameter.name}@{number}"
-                    value = opened.value(parameter.type, place)
-                    given = True if parameter.required else z3.Bool(f"{place} given")
-                    arguments[name][parameter.name] = Optional(given, value)
-            for result in tool.results:
-                if (name, result.name) in self._results:
-                    shown = opened.result(result, f"{name}.result.{result.name}@{number}")
-                    results[name][result.name] = Optional(completed, shown)
-            if (whole := self._followed(tool)) is not None:
-                results[name][RESULT] = Optional(completed, opened.value(whole, f"{name}.result@{number}"))
+            arguments[name], results[name] = self._fields(name, number, completed, opened)
         return SymbolicStep(calls, arguments, results, None, time, completed)
+
+    def _fields(
+        self, name: str, number: int, completed: z3.BoolRef, opened: "_OpenValues"
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The arguments and the results of a call that rules read."""
+        tool, arguments, results = self._environment.tools[name], dict[str, Any](), dict[str, Any]()
+        for parameter in tool.parameters:
+            if (name, parameter.name) in self._arguments and not leaves_open(parameter.type):
+                place = f"{name}.{parameter.name}@{number}"
+                value = opened.value(parameter.type, place)
+                given = True if parameter.required else z3.Bool(f"{place} given")
+                arguments[parameter.name] = Optional(given, value)
+        for result in tool.results:
+            if (name, result.name) in self._results:
+                shown = opened.result(result, f"{name}.result.{result.name}@{number}")
+                results[result.name] = Optional(completed, shown)
+        if (whole := self._followed(tool)) is not None:
+            results[RESULT] = Optional(completed, opened.value(whole, f"{name}.result@{number}"))
+        return arguments, results
 
     def _followed(self, tool: Tool) -> ValueType | None:
         """What is followed of the result of a tool without state: of an object the fields that rules read."""
@@ -145,22 +151,9 @@ class FreeTraces:
 
     def _text_places(self, tool: str) -> int:
         """How many different texts a call may have, at most."""
-        declared = self._environment.tools[tool]
-        types = [
-            place
-            for each in declared.parameters
-            if (tool, each.name) in self._arguments
-            for place in _places_of(each.type)
-        ]
-        types += [
-            value_type
-            for result in declared.results
-            if (tool, result.name) in self._results
-            for value_type in _types_in(result)
-        ]
-        if (whole := self._followed(declared)) is not None:
-            types += _places_of(whole)
-        return sum(map(is_text_type, types))
+        opened = _OpenValues(SymbolicLogic(), z3.SimpleSolver())
+        self._fields(tool, 0, z3.Bool("completed"), opened)
+        return opened.logic.open_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,32 +218,6 @@ class _OpenValues:
         for part in declared.parts if isinstance(declared, RowsResult) else ():
             fields[part.name] = only(self._rows(part, f"{place}.{part.name}"))
         return OpenObject(fields)
-
-
-def _types_in(result: Result) -> list[ValueType]:
-    """The types of the scalars in a result, once for each place."""
-    match result:
-        case ValueResult(type=value_type):
-            return _places_of(value_type)
-        case KeyResult(entity=entity):
-            return _places_of(entity.fields[entity.key].type)
-        case RowsResult():
-            row = _field_places(result)
-            for part in result.parts:
-                row += ELEMENTS * _field_places(part)
-            return ELEMENTS * row
-
-
-def _field_places(rows: RowsResult | NestedRows) -> list[ValueType]:
-    declared = [rows.entity.fields[name].type for name in rows.fields if name in rows.entity.fields]
-    return [place for value_type in declared for place in _places_of(value_type)]
-
-
-def _places_of(value_type: ValueType) -> list[ValueType]:
-    """The types of the scalars in a value, once for each place."""
-    if isinstance(value_type, ListOf):
-        return ELEMENTS * _places_of(value_type.items)
-    return [place for part in value_type.parts for place in _places_of(part)] if value_type.parts else [value_type]
 
 
 def _leaves_of(formulas: Iterable[Formula]) -> Iterator[Term]:

@@ -27,12 +27,7 @@ from lawtrace.environments.spec.types import (
     ValueType,
 )
 from lawtrace.environments.spec.types import Value as Truth
-from lawtrace.solver.logic.terms import (
-    Kind,
-    Missing,
-    Time,
-    kind_of,
-)
+from lawtrace.solver.logic.terms import Kind, Missing, Time, kind_of
 from lawtrace.solver.logic.terms import Value as Concrete
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 

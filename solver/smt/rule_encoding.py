@@ -35,8 +35,7 @@ from lawtrace.solver.logic.terms import BoundVariable, Term
 from lawtrace.solver.monitoring.metric import MetricRule
 from lawtrace.solver.smt.open_values import SymbolicValue, Unsupported
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
-from lawtrace.solver.smt.symbolic_steps import Step
-from lawtrace.solver.smt.symbolic_trace import Found, Values
+from lawtrace.solver.smt.symbolic_trace import Found, Step, Values
 from lawtrace.solver.smt.symbolic_windows import UNBOUNDED, TimeBounds
 from lawtrace.solver.smt.term_encoding import Future, Place, TermEncoding
 

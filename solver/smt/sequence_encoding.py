@@ -6,10 +6,10 @@ needed, the fields of its rows. Sequences that begin alike share the context. Wh
 avoids that beginning from then on.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Final
 
 import z3
 
@@ -106,9 +106,7 @@ class SequenceEncoding:
         self, tools: Sequence[str], wished: Sequence[Mapping[str, Value]]
     ) -> SolvedSequence | SequenceConflict | None:
         """Arguments for the tools, as near to the wished ones as a greedy choice gets; None if Z3 does not decide."""
-        self._move_to([(tool,) for tool in tools], wished)
-        with _Scope(self._calls.solver):
-            self._demand(self._calls.rules.kept_at_end)
+        with self._kept([(tool,) for tool in tools], wished):
             result = self._check()
             if result == z3.sat:
                 return self._solution(tools, wished)
@@ -144,9 +142,7 @@ class SequenceEncoding:
         self, choices: Sequence[tuple[str, ...]], demands: Mapping[str, Rule], *, keep_first: bool
     ) -> tuple[tuple[str, ...], SolvedSequence] | SequenceConflict | None:
         """`keep_first`: as many calls as possible are the first choice, not only those at the beginning."""
-        self._move_to(choices, [{} for _ in choices])
-        with _Scope(self._calls.solver):
-            self._demand(self._calls.rules.kept_at_end)
+        with self._kept(choices, [{} for _ in choices]):
             for name, demand in demands.items():
                 truth = self._calls.rules.kept_at_end(demand)
                 self._calls.solver.add(z3.Implies(self._calls.selector("rule", name), truth))
@@ -164,14 +160,16 @@ class SequenceEncoding:
         found: list[str] = []
         for step in self._calls.steps:
             for tool, act in step.calls.items():
-                with _Scope(self._calls.solver):
-                    self._assert(act)
-                    possible = self._check() == z3.sat
-                if possible:
+                if self._is_possible(act):
                     self._assert(act)
                     found.append(tool)
                     break
         return tuple(found)
+
+    def _is_possible(self, *truths: Value) -> bool:
+        with _scope(self._calls.solver):
+            self._assert(*truths)
+            return self._check() == z3.sat
 
     def _assert(self, *truths: Value) -> None:
         self._calls.solver.add(*(truth for truth in truths if truth is not True))
@@ -181,23 +179,27 @@ class SequenceEncoding:
 
         The others can keep theirs. There is a solution with open fields.
         """
-        self._move_to([(tool,) for tool in tools], [{} for _ in tools])
-        with _Scope(self._calls.solver):
-            self._demand(self._calls.rules.kept_at_end)
+        with self._kept([(tool,) for tool in tools], [{} for _ in tools]):
             kept = {str(literal) for literal in self._largest([one.fixed for one in self._fields])}
         return [(one.table, one.row, one.name) for one in self._fields if str(one.fixed) not in kept]
 
     def allows(self, tools: Sequence[str], values: Mapping[tuple[str, int, str], Value]) -> bool:
         """Whether there are arguments if these fields have these values and the others their own."""
-        self._move_to([(tool,) for tool in tools], [{} for _ in tools])
-        with _Scope(self._calls.solver):
-            self._demand(self._calls.rules.kept_at_end)
+        with self._kept([(tool,) for tool in tools], [{} for _ in tools]):
             for one in self._fields:
                 place = (one.table, one.row, one.name)
                 if place in values:
                     self._calls.solver.add(self._calls.logic.equal(one.variable, values[place]))
             fixed = [one.fixed for one in self._fields if (one.table, one.row, one.name) not in values]
             return self._check(*fixed) == z3.sat
+
+    @contextmanager
+    def _kept(self, choices: Sequence[tuple[str, ...]], wished: Sequence[Mapping[str, Value]]) -> Iterator[None]:
+        """A scope in which each call is one of some tools, and all rules are kept at the end."""
+        self._move_to(choices, wished)
+        with _scope(self._calls.solver):
+            self._demand(self._calls.rules.kept_at_end)
+            yield
 
     def _move_to(self, choices: Sequence[tuple[str, ...]], wished: Sequence[Mapping[str, Value]]) -> None:
         """Take steps back to the common beginning, then append the others, each a call of one of some tools."""
@@ -233,7 +235,7 @@ class SequenceEncoding:
         """The shortest beginning that no continuation helps. Steps are taken back to it."""
         found = SequenceConflict(length, obstacles)
         while self._choices:
-            with _Scope(self._calls.solver):
+            with _scope(self._calls.solver):
                 self._demand(self._calls.rules.may_still_be_kept)
                 if self._check() != z3.unsat:
                     return found
@@ -271,13 +273,8 @@ class SequenceEncoding:
         """Give a variable a value that leaves a solution."""
         domain = self._calls.domain_of(variable)
         if not isinstance(domain, Amount):
-            for value in domain:
-                with _Scope(self._calls.solver):
-                    self._assert(self._calls.logic.equal(variable, value))
-                    possible = self._check() == z3.sat
-                if possible:
-                    self._assert(self._calls.logic.equal(variable, value))
-                    return
+            equations = (self._calls.logic.equal(variable, value) for value in domain)
+            self._assert(next(filter(self._is_possible, equations), True))
             return
         low, high = domain.lowest, domain.highest
         near = wish if isinstance(wish, int) else low
@@ -285,10 +282,7 @@ class SequenceEncoding:
             middle = (low + high) // 2
             halves = ((low, middle), (middle + 1, high))
             nearer, farther = halves if near <= middle else halves[::-1]
-            with _Scope(self._calls.solver):
-                self._assert(variable >= nearer[0], variable <= nearer[1])
-                possible = self._check() == z3.sat
-            low, high = nearer if possible else farther
+            low, high = nearer if self._is_possible(variable >= nearer[0], variable <= nearer[1]) else farther
         self._assert(variable == low)
 
     def _created(self, number: int, tool: str) -> dict[str, Value]:
@@ -352,14 +346,11 @@ class SequenceEncoding:
         return None
 
 
-class _Scope:
+@contextmanager
+def _scope(solver: z3.Solver) -> Iterator[None]:
     """A scope of a solver: what is asserted in it is taken back at its end."""
-
-    def __init__(self, solver: z3.Solver) -> None:
-        self._solver: Final = solver
-
-    def __enter__(self) -> None:
-        self._solver.push()
-
-    def __exit__(self, *_: object) -> None:
-        self._solver.pop()
+    solver.push()
+    try:
+        yield
+    finally:
+        solver.pop()

@@ -52,6 +52,11 @@ class SymbolicLogic:
         self._ranges[name] = range_
         return variable
 
+    @property
+    def open_texts(self) -> int:
+        """How many open strings there are."""
+        return len(self._ranges)
+
     def is_text(self, variable: z3.ExprRef) -> bool:
         """Whether the variable is an open string."""
         return variable.decl().name() in self._ranges

@@ -1,26 +1,234 @@
-"""Steps of which some are open, and what is known of them.
+"""Steps of a bounded trace of which some are open, what rules read of them, and what is known of them.
 
-Truths are remembered by the number of steps that they depend on, so that they are forgotten with these steps.
+A step is concrete, as a monitor sees it, or symbolic: each tool with the truth that it is called, and arguments and
+results in internal form, open or not. Truths are remembered by the number of steps that they depend on, so that they
+are forgotten with these steps.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import z3
 
+from lawtrace.environments.runtime.simulation import CandidateRows
+from lawtrace.environments.spec.compliance import pending_events
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.effects import KeyResult, NestedRows, RowsResult, ValueResult
+from lawtrace.environments.spec.open_types import leads_to_open
+from lawtrace.environments.spec.tools import FromTrace, Tool
+from lawtrace.environments.spec.types import Value
 from lawtrace.environments.spec.types import Value as Truth
-from lawtrace.solver.logic.terms import (
-    Time,
-    is_value,
-)
+from lawtrace.schemas.events import Event
+from lawtrace.solver.logic.terms import RESULT, FieldPath, Time, is_value
 from lawtrace.solver.logic.windows import Window
-from lawtrace.solver.smt.open_values import Alternatives, Open, SymbolicValue, Unsupported, is_open
+from lawtrace.solver.smt.open_values import (
+    NO_VALUE,
+    Alternatives,
+    Open,
+    OpenList,
+    OpenObject,
+    SymbolicValue,
+    Unsupported,
+    alternatives_of,
+    is_open,
+    only,
+)
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
-from lawtrace.solver.smt.symbolic_steps import Step, StepCall, StepReader
 from lawtrace.solver.smt.symbolic_values import SymbolicValues, elements
 from lawtrace.solver.smt.symbolic_windows import UNBOUNDED, Seconds, SymbolicWindows, TimeBounds
+
+
+@dataclass(frozen=True, slots=True)
+class Optional:
+    """An argument or result that is there if the truth holds."""
+
+    given: Value
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class ConcreteStep:
+    """A step that has happened. Events that a shield refused are not steps."""
+
+    time: int
+    events: Sequence[Event]
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolicStep:
+    """A step of which something is open.
+
+    Attributes:
+        calls: for each tool the truth that it is called; a tool that is left out is not.
+        arguments: of each tool, in internal form or as `SymbolicValue`, or `Optional`. An argument that is not there
+            is left out; None stands for one of which nothing is said.
+        results: of each tool, likewise; rows as `CandidateRows`.
+        pending: the truth that an event is pending, by name, where the list of these is open.
+        time: in seconds; it does not decrease from step to step.
+        completed: the truth that the call completes.
+    """
+
+    calls: Mapping[str, Value]
+    arguments: Mapping[str, Mapping[str, Value]]
+    results: Mapping[str, Mapping[str, Value | CandidateRows]]
+    pending: Mapping[str, Value] | None = None
+    time: Seconds = 0
+    completed: Value = True
+
+
+Step = ConcreteStep | SymbolicStep
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StepCall:
+    """One possible call of a step.
+
+    Attributes:
+        made: the truth that it is made.
+        completed: the truth that it completes, if it is made.
+        event: the call itself where nothing of it is open.
+        known: what was found out about it.
+    """
+
+    tool: str
+    made: Value
+    completed: Value
+    time: Seconds
+    event: Event | None
+    step: Step
+    known: dict[Any, Any] = field(default_factory=dict[Any, Any])
+
+
+class StepReader:
+    """Reads calls and their fields."""
+
+    def __init__(self, environment: Environment, logic: SymbolicLogic, values: SymbolicValues) -> None:
+        self._environment = environment
+        self._logic = logic
+        self._values = values
+
+    def calls(self, step: Step) -> tuple[StepCall, ...]:
+        """The calls that a step may make."""
+        if isinstance(step, ConcreteStep):
+            return tuple(
+                StepCall(event.tool, True, event.completed, step.time, event, step)
+                for event in step.events
+                if event.outcome != "shielded"
+            )
+        return tuple(
+            StepCall(tool, made, step.completed, step.time, None, step)
+            for tool, made in step.calls.items()
+            if made is not False
+        )
+
+    def field(self, call: StepCall, path: FieldPath) -> Alternatives:
+        """The value of a field of the call. Raises Unsupported."""
+        if path not in call.known:
+            call.known[path] = self._field(call, path)
+        return call.known[path]
+
+    def _field(self, call: StepCall, path: FieldPath) -> Alternatives:
+        if call.event is not None:
+            return only(path.value(call.event))
+        if not isinstance(call.step, SymbolicStep):
+            raise TypeError(call.step)
+        tool = self._environment.tools.get(call.tool)
+        if tool is not None and not self._environment.simulated:
+            return self._recorded(call.step, tool, path.path)
+        if path.path[0] != RESULT:
+            return self._values.part(self._argument(call.step, call.tool, str(path.path[0])), path.path[1:])
+        if not path.path[1:]:
+            raise Unsupported("a result as a whole")
+        return self._values.part(self._result(call.step, call.tool, str(path.path[1])), path.path[2:])
+
+    def _recorded(self, step: SymbolicStep, tool: Tool, path: Sequence[str | int]) -> Alternatives:
+        """A field of a call of a tool without state."""
+        first, *steps = path
+        value_type = tool.returns if first == RESULT else tool.parameter(str(first)).type
+        if value_type is None or leads_to_open(value_type, steps):
+            raise Unsupported("a value of any type")
+        if first != RESULT:
+            return self._values.part(self._argument(step, tool.name, str(first)), steps)
+        shown = step.results.get(tool.name, {})
+        if RESULT not in shown:
+            raise Unsupported("a result that is not followed here")
+        return self._values.part(self._typed(value_type, shown[RESULT], "a result that is not there"), steps)
+
+    def _argument(self, step: SymbolicStep, tool: str, name: str) -> Alternatives:
+        given = step.arguments.get(tool, {})
+        declared = self._environment.tools.get(tool)
+        if name not in given:
+            return NO_VALUE
+        if declared is None:  # a message
+            return only(given[name])
+        parameter = declared.parameter(name)
+        if isinstance(parameter.source, FromTrace) and step.pending is not None:
+            if parameter.source.function is not pending_events:
+                raise Unsupported("a function of the calls so far")
+            return only(OpenList(tuple((there, event) for event, there in step.pending.items()), counted=False))
+        return self._typed(parameter.type, given[name], "an argument that is left out here and need not be")
+
+    def _typed(self, value_type: Any, value: Value, missing: str) -> Alternatives:  # noqa: ANN401 (a type of values)
+        given: Value = True
+        if isinstance(value, Optional):
+            given, value = value.given, value.value
+        if given is False:
+            return NO_VALUE
+        if value is None:
+            raise Unsupported(missing)
+        found = alternatives_of(self._logic, value_type, value)
+        return [(self._logic.all([given, here]), one) for here, one in found]
+
+    def _result(self, step: SymbolicStep, tool: str, name: str) -> Alternatives:
+        shown = step.results.get(tool, {})
+        declared = next((one for one in self._environment.tools[tool].results if one.name == name), None)
+        if declared is None:
+            return NO_VALUE
+        if name not in shown:
+            raise Unsupported("a result that is not followed here")
+        match declared:
+            case ValueResult(type=value_type):
+                return self._typed(value_type, shown[name], "a result that is not there")
+            case KeyResult(entity=entity):
+                return self._typed(entity.fields[entity.key].type, shown[name], "a result that is not there")
+            case RowsResult():
+                return self._rows_result(declared, shown[name])
+
+    def _rows_result(self, declared: RowsResult, found: Value | CandidateRows) -> Alternatives:
+        given: Value = True
+        if isinstance(found, Optional):
+            given, found = found.given, found.value
+        if isinstance(found, OpenList | OpenObject):
+            return [(given, found)]
+        if not isinstance(found, CandidateRows):
+            raise Unsupported("rows inside a result")
+        rows = self._rows(declared, found)
+        if not declared.single:
+            return [(given, OpenList(tuple(rows)))]
+        alternatives: list[tuple[Value, SymbolicValue]] = []
+        before: Value = False
+        for here, row in rows:
+            alternatives.append((self._logic.all([given, here, self._logic.negate(before)]), row))
+            before = self._logic.any([before, here])
+        alternatives.append((self._logic.all([given, self._logic.negate(before)]), None))
+        return [(here, row) for here, row in alternatives if here is not False]
+
+    def _rows(self, declared: RowsResult | NestedRows, found: CandidateRows) -> list[tuple[Value, SymbolicValue]]:
+        rows: list[tuple[Value, SymbolicValue]] = []
+        for (listed, row), inside in zip(found.listed, found.parts, strict=True):
+            if listed is False:
+                continue
+            shown: dict[str, Alternatives] = {}
+            for name in declared.fields:
+                value = row.values.get(name) if name in declared.entity.fields else None
+                if value is not None:
+                    shown[name] = alternatives_of(self._logic, declared.entity.fields[name].type, value)
+            for part in declared.parts if isinstance(declared, RowsResult) else ():
+                shown[part.name] = only(OpenList(tuple(self._rows(part, inside[part.name]))))
+            rows.append((listed, OpenObject(shown)))
+        return rows
+
 
 Values = Mapping[str, SymbolicValue]
 """The values of variables and of elements of lists, by name."""

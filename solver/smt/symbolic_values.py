@@ -7,7 +7,7 @@ expression. What an expression over whole numbers cannot say, such as a product 
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import product
@@ -18,23 +18,11 @@ from typing import Any, Final, cast
 import z3
 
 from lawtrace.environments.spec.clock import EPOCH_DAY, EPOCH_MOMENT, SECONDS_PER_DAY
-from lawtrace.environments.spec.types import (
-    DATE,
-    MOMENT,
-    ValueType,
-    WrongFormat,
-)
+from lawtrace.environments.spec.types import DATE, MOMENT, ValueType, WrongFormat
 from lawtrace.environments.spec.types import Value as Truth
-from lawtrace.solver.logic.conditions import Operator, compare
+from lawtrace.solver.logic.conditions import MIRRORED, Operator, compare
 from lawtrace.solver.logic.syntax import AggregateFunction
-from lawtrace.solver.logic.terms import (
-    FUNCTIONS,
-    Time,
-    calculate,
-    elements_of,
-    json_equal,
-    step_into,
-)
+from lawtrace.solver.logic.terms import FUNCTIONS, Time, calculate, elements_of, json_equal, step_into
 from lawtrace.solver.logic.terms import Value as Concrete
 from lawtrace.solver.monitoring.totals import summarise
 from lawtrace.solver.smt.open_values import (
@@ -53,7 +41,6 @@ from lawtrace.solver.smt.open_values import (
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 
 _ORDERS: Final[Mapping[str, Callable[[Any, Any], Any]]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
-_MIRRORED: Final[Mapping[Operator, Operator]] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 MOST_WORDS: Final = 256
 """Functions of an open text are tabulated for up to so many texts."""
 
@@ -72,12 +59,8 @@ class SymbolicValues:
 
     def compare(self, left: Alternatives, operator: Operator, right: Alternatives) -> Truth:
         """Whether two terms compare so."""
-        cases: list[Truth] = []
-        for (here, one), (there, other) in product(left, right):
-            both = self._logic.all([here, there])
-            if both is not False:
-                cases.append(self._logic.all([both, self._compared(one, operator, other)]))
-        return self._logic.any(cases)
+        cases = self._cases_of(left, right)
+        return self._logic.any([self._logic.all([here, self._compared(a, operator, b)]) for here, (a, b) in cases])
 
     def _compared(self, left: SymbolicValue, operator: Operator, right: SymbolicValue) -> Truth:
         if not (is_open(left) or is_open(right)):
@@ -162,7 +145,7 @@ class SymbolicValues:
 
     def _ordered_texts(self, left: SymbolicValue, operator: Operator, right: SymbolicValue) -> Truth:
         if not isinstance(left, Open):
-            left, operator, right = right, _MIRRORED[operator], left
+            left, operator, right = right, MIRRORED[operator], left
         if not isinstance(left, Open) or left.calendar is None:
             return self._tabulated(operator, left, right)
         if isinstance(right, Open):
@@ -211,13 +194,15 @@ class SymbolicValues:
 
     def each(self, function: Callable[..., Alternatives], *terms: Alternatives) -> Alternatives:
         """The alternatives of a function of terms."""
-        found: list[tuple[Truth, SymbolicValue]] = []
+        cases = self._cases_of(*terms)
+        return [(self._logic.all([here, there]), v) for here, values in cases for there, v in function(*values)]
+
+    def _cases_of(self, *terms: Alternatives) -> Iterator[tuple[Truth, tuple[SymbolicValue, ...]]]:
+        """The combinations of the values of terms that are possible, with their truths."""
         for case in product(*terms):
             here = self._logic.all([condition for condition, _ in case])
             if here is not False:
-                values = function(*(value for _, value in case))
-                found += [(self._logic.all([here, there]), value) for there, value in values]
-        return found
+                yield here, tuple(value for _, value in case)
 
     def calculate(self, sign: str, left: SymbolicValue, right: SymbolicValue) -> Alternatives:
         """Arithmetic, as `terms.calculate`."""
@@ -265,7 +250,7 @@ class SymbolicValues:
     def apply(self, function: str, *values: SymbolicValue) -> Alternatives:
         """A function of the language."""
         if not any(map(is_open, values)):
-            return only(FUNCTIONS[function].apply(*values))
+            return only(FUNCTIONS[function].apply(*cast("Sequence[Concrete]", values)))
         first, *others = values
         match function, first:
             case "len", OpenList(items):
@@ -317,7 +302,7 @@ class SymbolicValues:
 
     def _calendar_difference(self, function: str, earlier: SymbolicValue, later: SymbolicValue) -> Alternatives:
         if not (is_open(earlier) or is_open(later)):
-            return only(FUNCTIONS[function].apply(earlier, later))
+            return only(FUNCTIONS[function].apply(cast("Concrete", earlier), cast("Concrete", later)))
         if kind(earlier) != "time" or kind(later) != "time":
             return NO_VALUE
         one, other = _day(earlier), _day(later)

@@ -7,35 +7,9 @@ from typing import Any, Final, cast
 
 from lawtrace.environments.spec.types import Value as Truth
 from lawtrace.schemas.events import Event
-from lawtrace.solver.logic.conditions import (
-    AndCondition,
-    Comparison,
-    Condition,
-    ElementCondition,
-    IsTrue,
-    NotCondition,
-    OrCondition,
-)
-from lawtrace.solver.logic.syntax import (
-    Atom,
-    EventAggregate,
-    Formula,
-    RelationAggregate,
-)
-from lawtrace.solver.logic.terms import (
-    Arithmetic,
-    BoundVariable,
-    Computed,
-    Element,
-    FieldPath,
-    FunctionCall,
-    LiteralList,
-    LiteralValue,
-    Now,
-    Position,
-    SpanLiteral,
-    Term,
-)
+from lawtrace.solver.logic import conditions as c
+from lawtrace.solver.logic import terms as t
+from lawtrace.solver.logic.syntax import Atom, EventAggregate, Formula, RelationAggregate
 from lawtrace.solver.smt.open_values import (
     NO_VALUE,
     Alternatives,
@@ -46,8 +20,7 @@ from lawtrace.solver.smt.open_values import (
     only,
     open_time,
 )
-from lawtrace.solver.smt.symbolic_steps import StepCall
-from lawtrace.solver.smt.symbolic_trace import Found, SymbolicTrace, Values
+from lawtrace.solver.smt.symbolic_trace import Found, StepCall, SymbolicTrace, Values
 from lawtrace.solver.smt.symbolic_values import elements
 from lawtrace.solver.smt.symbolic_windows import Seconds
 
@@ -120,27 +93,27 @@ class TermEncoding(SymbolicTrace):
             call.known[key] = self._condition(atom.condition, atom.tool, place, values)
         return self.logic.all([completed, call.known[key]])
 
-    def _condition(self, condition: Condition, tool: str, place: Place, values: Values) -> Truth:
+    def _condition(self, condition: c.Condition, tool: str, place: Place, values: Values) -> Truth:
         match condition:
-            case NotCondition(part):
+            case c.NotCondition(part):
                 return self.logic.negate(self._condition(part, tool, place, values))
-            case AndCondition(parts):
+            case c.AndCondition(parts):
                 return self._all(self._condition(part, tool, place, values) for part in parts)
-            case OrCondition(parts):
+            case c.OrCondition(parts):
                 return self._any(self._condition(part, tool, place, values) for part in parts)
-            case Comparison():
+            case c.Comparison():
                 return self._or_unknown(f"{tool}({condition})", lambda: self._comparison(condition, place, values))
-            case IsTrue(field):
+            case c.IsTrue(field):
                 return self._or_unknown(
                     f"{tool}({condition})",
                     lambda: self._values.compare(self._value(field, place, values), "==", only(True)),
                 )
-            case ElementCondition():
+            case c.ElementCondition():
                 return self._or_unknown(
                     f"{tool}({condition})", lambda: self._any_element(condition, tool, place, values)
                 )
 
-    def _any_element(self, condition: ElementCondition, tool: str, place: Place, values: Values) -> Truth:
+    def _any_element(self, condition: c.ElementCondition, tool: str, place: Place, values: Values) -> Truth:
         cases: list[Truth] = []
         for here, found in self._value(condition.elements, place, values):
             if kind(found) not in ("list", "object"):
@@ -156,32 +129,32 @@ class TermEncoding(SymbolicTrace):
             cases.append(self.logic.all([here, truth]))
         return self.logic.any(cases)
 
-    def _compared(self, comparison: Comparison, place: Place, values: Values) -> Truth:
+    def _compared(self, comparison: c.Comparison, place: Place, values: Values) -> Truth:
         return self._or_unknown(str(comparison), lambda: self._comparison(comparison, place, values))
 
-    def _comparison(self, comparison: Comparison, place: Place, values: Values) -> Truth:
+    def _comparison(self, comparison: c.Comparison, place: Place, values: Values) -> Truth:
         left, right = (self._value(side, place, values) for side in (comparison.left, comparison.right))
         return self._values.compare(left, comparison.operator, right)
 
-    def _value(self, term: Term, place: Place, values: Values) -> Alternatives:
+    def _value(self, term: t.Term, place: Place, values: Values) -> Alternatives:
         """The value of a term at a step, or of a call of it. Raises Unsupported."""
         match term:
-            case FieldPath():
+            case t.FieldPath():
                 return NO_VALUE if place.call is None else self._reader.field(place.call, term)
-            case LiteralValue() | LiteralList() | SpanLiteral():
+            case t.LiteralValue() | t.LiteralList() | t.SpanLiteral():
                 return only(term.value(_NOTHING))
-            case BoundVariable(name):
+            case t.BoundVariable(name):
                 return only(values[name]) if name in values else NO_VALUE
-            case Element(name, path):
+            case t.Element(name, path):
                 return self._values.part(only(values[name]), path) if name in values else NO_VALUE
-            case Now():
+            case t.Now():
                 return only(open_time(place.time))
-            case Position():
+            case t.Position():
                 return only(place.position)
-            case Arithmetic(left, sign, right):
+            case t.Arithmetic(left, sign, right):
                 sides = self._value(left, place, values), self._value(right, place, values)
                 return self._values.each(partial(self._values.calculate, sign), *sides)
-            case FunctionCall(function, arguments):
+            case t.FunctionCall(function, arguments):
                 read = [self._value(argument, place, values) for argument in arguments]
                 if any(not alternatives for alternatives in read):
                     return NO_VALUE
@@ -190,7 +163,7 @@ class TermEncoding(SymbolicTrace):
                 return self._event_aggregate(term, place.position, values)
             case RelationAggregate():
                 return self._relation_aggregate(term, place.position, values)
-            case Computed():
+            case t.Computed():
                 raise TypeError(term)
 
     def _event_aggregate(self, aggregate: EventAggregate, i: int, values: Values) -> Alternatives:

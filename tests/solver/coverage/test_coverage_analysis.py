@@ -12,9 +12,15 @@ from lawtrace.schemas.errors import SearchError
 from lawtrace.schemas.trace_options import TraceMode
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.coverage.certificates import Certificate, Certifier
-from lawtrace.solver.coverage.coverage_analysis import CoverageAnalysis, analyse_coverage
+from lawtrace.solver.coverage.coverage_analysis import (
+    CoverageAnalysis,
+    InstantiatedSequences,
+    analyse_coverage,
+    find_suite,
+    pairs_in,
+    traces_needed,
+)
 from lawtrace.solver.coverage.measures import measure_rules
-from lawtrace.solver.coverage.suite import InstantiatedSequences, find_suite, pairs_in, traces_needed
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.product import Product

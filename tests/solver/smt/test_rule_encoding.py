@@ -26,7 +26,7 @@ from lawtrace.solver.logic.syntax import Formula, is_untimed
 from lawtrace.solver.monitoring.metric import MetricRule
 from lawtrace.solver.smt.rule_encoding import Rule, RuleEncoding
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
-from lawtrace.solver.smt.symbolic_steps import ConcreteStep, Optional, StepReader, SymbolicStep
+from lawtrace.solver.smt.symbolic_trace import ConcreteStep, Optional, StepReader, SymbolicStep
 from lawtrace.solver.smt.symbolic_values import SymbolicValues
 from lawtrace.solver.smt.symbolic_windows import SymbolicWindows, TimeBounds
 from lawtrace.solver.smt.term_encoding import Future
