@@ -59,9 +59,8 @@ def review_rules(
         domain = domain.with_regulation(read_regulation(document, domain))
     provenance = read_provenance(provenance_path(file)) if provenance_path(file).exists() else None
     subject = RuleReview(load_rules(file), domain, provenance)
-    log = AppendLog(opinions or file.with_suffix(".opinions.jsonl"), OpinionRow)
     serve = None if status else partial(serve_site, what="Review", host=host, port=port, as_json=as_json)
-    return _review(subject, log, reviewers, out or file.with_suffix(".accepted.jsonl"), serve, force=force)
+    return _review(subject, file, reviewers, opinions, out, serve, force=force)
 
 
 def review_tasks(
@@ -82,20 +81,22 @@ def review_tasks(
     """
     tasks, domain = read_tasks(file, env)
     subject = TaskReview(tasks, domain)
-    log = AppendLog(opinions or file.with_suffix(".opinions.jsonl"), OpinionRow)
     serve = None if status else partial(serve_site, what="Review", host=host, port=port, as_json=as_json)
-    return _review(subject, log, reviewers, out or file.with_suffix(".accepted.jsonl"), serve, force=force)
+    return _review(subject, file, reviewers, opinions, out, serve, force=force)
 
 
 def _review(
     subject: ReviewSubject,
-    log: AppendLog[OpinionRow],
+    file: Path,
     reviewers: int,
-    accepted: Path,
+    opinions: Path | None,
+    out: Path | None,
     serve: "Callable[[Callable[[], Site]], None] | None",
     *,
     force: bool,
 ) -> CommandResult:
+    log = AppendLog(opinions or file.with_suffix(".opinions.jsonl"), OpinionRow)
+    accepted = out or file.with_suffix(".accepted.jsonl")
     check_output(accepted, force=force or log.path.exists())  # with decisions, an earlier review wrote it
     if serve is not None:
         serve(partial(_review_pages, subject, log, reviewers))

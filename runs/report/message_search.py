@@ -1,12 +1,11 @@
 """Finding conversations by their verdicts, and messages as JSON."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from lawtrace.runs.report.run_kinds import GradedUnit
 from lawtrace.runs.report.transcript_diff import ConversationDiff
-from lawtrace.runs.report.verdict_index import GradedIndex, IndexedVerdict, VerdictIndex
+from lawtrace.runs.report.verdict_index import GradedIndex, VerdictIndex
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import LoggedMessage, request_behind
 from lawtrace.schemas.call_options import Price
@@ -20,13 +19,11 @@ def graded_conversations(
 ) -> list[str]:
     """The ids of the conversations with the outcome, or whose verdict names the rule. Raises InputError without any."""
     if isinstance(index, GradedIndex):
-        return [unit.conversation for unit in _find_graded(index, directory, outcome, rule)]
-    return [one.row.answer for one in _find_verdicts(index, directory, outcome, rule)]
-
-
-def _find_verdicts(
-    index: VerdictIndex, directory: Path, outcome: str | None, rule: str | None
-) -> Sequence[IndexedVerdict]:
+        if rule is not None:
+            raise InputError(f"{directory}: a {index.kind.name} run has no rules; omit --rule")
+        if not index.units:
+            raise InputError(f"{directory}: the run has no answers; omit --verdict")
+        return [unit.conversation for unit in index.select(outcome=outcome)]
     if outcome is not None and outcome not in OUTCOMES:
         raise InputError(f"unknown outcome {outcome!r}; choose one of {', '.join(OUTCOMES)}")
     if not index.verdicts:
@@ -35,15 +32,7 @@ def _find_verdicts(
     if not found and rule is not None:
         names = sorted({name for verdict in index.verdicts for name in (*verdict.broken, *verdict.undetermined)})
         raise InputError(f"{directory}: no attempt matches; broken or undetermined rules: {', '.join(names) or 'none'}")
-    return found
-
-
-def _find_graded(index: GradedIndex, directory: Path, outcome: str | None, rule: str | None) -> Sequence[GradedUnit]:
-    if rule is not None:
-        raise InputError(f"{directory}: a {index.kind.name} run has no rules; omit --rule")
-    if not index.units:
-        raise InputError(f"{directory}: the run has no answers; omit --verdict")
-    return index.select(outcome=outcome)
+    return [one.row.answer for one in found]
 
 
 def message_json(

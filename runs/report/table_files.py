@@ -3,7 +3,7 @@
 # pyright: reportMissingTypeStubs=false
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,20 +19,6 @@ FILE_NAME = re.compile(r"[a-z0-9_-]+\.(csv|tex|svg|parquet)")
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def table_files(
-    tables: Sequence[Table], figures: Sequence[Figure], about: Mapping[str, str], *, parquet: bool = False
-) -> Iterator[tuple[str, bytes]]:
-    """Each file with its name. ``about``: what LaTeX files name as their source."""
-    for table in (*tables, *(figure.table for figure in figures if figure.table not in tables)):
-        yield f"{table.name}.csv", as_csv(table).encode()
-        if parquet:
-            yield f"{table.name}.parquet", as_parquet(table)
-    for table in tables:
-        yield f"{table.name}.tex", as_latex(table, about).encode()
-    for figure in figures:
-        yield f"{figure.name}.svg", as_svg_file(figure).encode()
-
-
 def write_table_files(
     folder: Path,
     tables: Sequence[Table],
@@ -41,14 +27,23 @@ def write_table_files(
     *,
     parquet: bool = False,
 ) -> None:
-    """Write all files and remove those of an earlier report. Raises OperationalError if one cannot be written."""
+    """Write all files and remove those of an earlier report. Raises OperationalError if one cannot be written.
+
+    ``about``: what LaTeX files name as their source.
+    """
     reject_device(folder)
     if folder.is_symlink():
         raise OperationalError(f"{folder}: the tables cannot be written: it is a link; remove it")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         earlier = {path for path in folder.iterdir() if FILE_NAME.fullmatch(path.name)}
-        for name, content in table_files(tables, figures, about, parquet=parquet):
+        files = {f"{table.name}.tex": as_latex(table, about).encode() for table in tables}
+        files |= {f"{figure.name}.svg": as_svg_file(figure).encode() for figure in figures}
+        for table in {table.name: table for table in (*tables, *(figure.table for figure in figures))}.values():
+            files[f"{table.name}.csv"] = as_csv(table).encode()
+            if parquet:
+                files[f"{table.name}.parquet"] = as_parquet(table)
+        for name, content in files.items():
             with replacing(folder / name) as partial:
                 partial.write_bytes(content)
             earlier.discard(folder / name)

@@ -14,17 +14,14 @@ from lawtrace.runs.report.verdict_index import GradedIndex, IndexedVerdict, Verd
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import conversation_numbers
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.web.page_frame import PageFrame
+from lawtrace.runs.web.page_frame import Pages
 from lawtrace.runs.web.page_lists import natural_key, paginate, parameters, sort_rows
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.verdict_rows import OUTCOMES
 
 
-class AttemptPages:
+class AttemptPages(Pages):
     """The attempts of a run."""
-
-    def __init__(self, frame: PageFrame) -> None:
-        self._frame = frame
 
     def routes(self) -> list[Route]:
         return [

@@ -24,17 +24,14 @@ from lawtrace.runs.store.event_log_queries import (
 )
 from lawtrace.runs.store.model_usage import prices_of
 from lawtrace.runs.web.links import RunLinks
-from lawtrace.runs.web.page_frame import PageFrame
+from lawtrace.runs.web.page_frame import Pages
 from lawtrace.runs.web.page_lists import PAGE_SIZE, Pagination, paginate, parameters, query_number
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.verdict_rows import Verdict
 
 
-class ConversationPages:
+class ConversationPages(Pages):
     """The conversations and messages of a run."""
-
-    def __init__(self, frame: PageFrame) -> None:
-        self._frame = frame
 
     def routes(self) -> list[Route]:
         return [

@@ -14,7 +14,7 @@ from lawtrace.runs.report.transcript_diff import diff_conversations
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import MessageQuery
 from lawtrace.runs.web.links import RunLinks
-from lawtrace.runs.web.page_frame import PageFrame
+from lawtrace.runs.web.page_frame import Pages
 from lawtrace.runs.web.page_lists import (
     PAGE_SIZE,
     Order,
@@ -28,11 +28,8 @@ from lawtrace.runs.web.page_lists import (
 from lawtrace.schemas.errors import InputError
 
 
-class IndexPages:
+class IndexPages(Pages):
     """The list of runs, and the comparison of two."""
-
-    def __init__(self, frame: PageFrame) -> None:
-        self._frame = frame
 
     def routes(self) -> list[Route]:
         return [

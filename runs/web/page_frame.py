@@ -1,6 +1,7 @@
 """The frame of the viewer's pages: a page of its own or of a run, with tabs and the path that leads to it."""
 
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,26 +16,26 @@ from lawtrace.runs.web.links import RunLinks
 from lawtrace.runs.web.site import Site
 
 
-class Pages(Protocol):
+class Pages:
     """Some pages of the viewer."""
 
-    def routes(self) -> list[Route]: ...
+    def __init__(self, frame: "PageFrame") -> None:
+        self._frame = frame
+
+    def routes(self) -> list[Route]:
+        raise NotImplementedError
 
 
 class PageFrame(Site):
     """The viewer: renders pages of the runs of an index."""
 
-    def __init__(self, index: RunIndex) -> None:
+    def __init__(self, index: RunIndex, parts: Sequence[type[Pages]]) -> None:
         super().__init__()
         self.index = index
-        self._routes = super().routes()
-
-    def add(self, *parts: Pages) -> None:
-        """Serve these pages, too."""
-        self._routes += [route for part in parts for route in part.routes()]
+        self._parts = [part(self) for part in parts]
 
     def routes(self) -> list[Route]:
-        return self._routes
+        return [*super().routes(), *(route for part in self._parts for route in part.routes())]
 
     def run(self, request: Request) -> tuple[str, RunFolder, VerdictIndex]:
         """The name, folder and verdicts of the run in the address."""

@@ -18,7 +18,7 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.provenance_file import read_provenance
 from lawtrace.runs.web.export import TABLES, render_export
 from lawtrace.runs.web.links import RunLinks
-from lawtrace.runs.web.page_frame import PageFrame
+from lawtrace.runs.web.page_frame import Pages
 from lawtrace.runs.web.render import render
 from lawtrace.runs.web.site import html_response
 from lawtrace.schemas.errors import InputError
@@ -31,11 +31,8 @@ _OF_FILES = {
 """Files have a content policy of their own; this header revokes the permissions of viewer pages."""
 
 
-class RunPages:
+class RunPages(Pages):
     """The pages of a run as a whole."""
-
-    def __init__(self, frame: PageFrame) -> None:
-        self._frame = frame
 
     def routes(self) -> list[Route]:
         return [

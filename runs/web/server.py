@@ -25,9 +25,7 @@ _ALL_INTERFACES = {"0.0.0.0", "::"}  # noqa: S104 (only compared)
 
 def make_viewer(directory: Path) -> Site:
     """The viewer of the runs in the folder. Raises InputError if it does not exist."""
-    frame = PageFrame(RunIndex(directory))
-    frame.add(IndexPages(frame), RunPages(frame), AttemptPages(frame), ConversationPages(frame))
-    return frame
+    return PageFrame(RunIndex(directory), [IndexPages, RunPages, AttemptPages, ConversationPages])
 
 
 def make_app(site: Site, *, host: str = LOOPBACK, token: str | None = None) -> ASGIApp:
