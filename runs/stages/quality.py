@@ -80,8 +80,12 @@ class _ExaminedTask:
     @cached_property
     def written(self) -> dict[Style, CheckedText]:
         """The results for the texts that were written freely."""
-        texts = [(style, self.task.instructions[style]) for style in self.task.styles]
-        return {style: check_text(self.request, style, it.text, it.says) for style, it in texts if it.is_free}
+        checked: dict[Style, CheckedText] = {}
+        for style in self.task.styles:
+            text = self.task.instructions[style]
+            if text.is_free:
+                checked[style] = check_text(self.request, style, text.text, text.says)
+        return checked
 
 
 async def check_tasks(
