@@ -92,8 +92,8 @@ class CompiledComponent:
         return monitor
 
     def _make(self, rule: Rule) -> Monitor:
-        make = self.log.undoable
-        return make(Monitor)({rule.id: rule.compiled}, make=make)
+        track = self.log.undoable
+        return track(Monitor)({rule.id: rule.compiled}, track=track)
 
 
 class Component:

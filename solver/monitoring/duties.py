@@ -79,7 +79,7 @@ class UntilTable:
     """The open duties of one `f U[w] g`."""
 
     def __init__(self, compiler: Compiler, formula: Until) -> None:
-        self._obligation = compiler.make(_Obligation)
+        self._obligation = compiler.track(_Obligation)
         self.context = compiler.context
         self.window = formula.window
         self.variables = tuple(sorted(free_variables(formula)))
@@ -241,7 +241,7 @@ class NextTable:
     tools: frozenset[str] | None = None
 
     def __init__(self, compiler: Compiler, formula: Next) -> None:
-        self._successor = compiler.make(_Successor)
+        self._successor = compiler.track(_Successor)
         self.context = compiler.context
         self.window = formula.window
         self.variables = tuple(sorted(free_variables(formula)))

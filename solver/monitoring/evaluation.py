@@ -30,7 +30,7 @@ from lawtrace.solver.monitoring.pending import Pending, Status, junction, negati
 from lawtrace.solver.monitoring.relations import SinceTable
 from lawtrace.solver.monitoring.step_context import Check, Generator, Key, StepContext, as_key, from_key, to_key
 from lawtrace.solver.monitoring.totals import EventTotals, RelationTotals, summarise
-from lawtrace.solver.monitoring.undo import Make, plain
+from lawtrace.solver.monitoring.undo import Track, untracked
 
 
 @dataclass(slots=True)
@@ -53,9 +53,9 @@ class Evaluator:
     of the step.
     """
 
-    def __init__(self, make: Make = plain) -> None:
-        self.make: Final = make
-        self.context: Final = make(StepContext)()
+    def __init__(self, track: Track = untracked) -> None:
+        self.track: Final = track
+        self.context: Final = track(StepContext)()
         self._updates: list[_Update] = []
         self._expiries: list[UntilTable] = []
         self._totals: Final[list[EventTotals]] = []
@@ -281,7 +281,7 @@ class Evaluator:
 
     def _aggregate(self, leaf: terms.Computed) -> Callable[[], terms.Value]:
         if isinstance(leaf, s.EventAggregate):
-            totals = self.make(EventTotals)(self, leaf)
+            totals = self.track(EventTotals)(self, leaf)
             self._totals.append(totals)
             self.add_update(totals.update, totals.tools)
             return totals.value
@@ -290,7 +290,7 @@ class Evaluator:
         if isinstance(leaf.formula, s.Since):
             table = self._past_table(leaf.formula)
             if RelationTotals.suits(leaf, table):
-                return self.make(RelationTotals)(self, leaf, table).value
+                return self.track(RelationTotals)(self, leaf, table).value
         generate = self.compile_generator(leaf.formula, s.free_variables(leaf.formula) - frozenset(leaf.variables))
         read = self.context.reader(leaf.variables)
         term = None if leaf.term is None else self.compile_term(leaf.term)
@@ -306,7 +306,7 @@ class Evaluator:
 
     def _past_table(self, formula: s.Since | s.Yesterday) -> SinceTable:
         if formula not in self._past:
-            self._past[formula] = table = self.make(SinceTable)(self, formula)
+            self._past[formula] = table = self.track(SinceTable)(self, formula)
             self.add_update(table.update, table.tools)
         return self._past[formula]
 
@@ -315,9 +315,9 @@ class Evaluator:
             return self._past_table(formula)
         if formula not in self._future:
             if isinstance(formula, s.Until):
-                table = self.make(UntilTable)(self, formula)
+                table = self.track(UntilTable)(self, formula)
             else:
-                table = self.make(NextTable)(self, formula)
+                table = self.track(NextTable)(self, formula)
             self._future[formula] = table
             self.add_update(table.update, table.tools)
             if isinstance(table, UntilTable):

@@ -21,7 +21,7 @@ from lawtrace.schemas.events import Event
 from lawtrace.schemas.violations import Scalar, Verdict
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.logic.terms import with_list_index
-from lawtrace.solver.monitoring.undo import Make, plain
+from lawtrace.solver.monitoring.undo import Track, untracked
 
 Column = tuple[int, ...]
 """The next number of a rule, by its present one, for one letter; see `lawtrace.solver.monitoring.monitor`."""
@@ -47,12 +47,12 @@ class Instances:
         first_irreparable: index of the event after which the first violation was certain, None before that.
     """
 
-    def __init__(self, automaton: Automaton, columns: Mapping[int, Column], make: Make = plain) -> None:
+    def __init__(self, automaton: Automaton, columns: Mapping[int, Column], track: Track = untracked) -> None:
         """`columns`: for each letter the next number by the present one, doubled to record the trigger."""
         self.triggered = False
         self.first_irreparable: int | None = None
         self._automaton: Final = automaton
-        self._group: Final = make(_Group)
+        self._group: Final = track(_Group)
         self._columns: Final = columns
         self._states: Final = len(automaton.table)
         self._violated: Final = tuple(verdict == "violated" for verdict in automaton.verdicts) * 2

@@ -26,7 +26,7 @@ from lawtrace.solver.logic.violations import Case, calls_of_violation, cases, tr
 from lawtrace.solver.monitoring.evaluation import Evaluator
 from lawtrace.solver.monitoring.pending import Pending, Status, junction
 from lawtrace.solver.monitoring.step_context import Key, from_key
-from lawtrace.solver.monitoring.undo import Make, plain
+from lawtrace.solver.monitoring.undo import Track, untracked
 
 MAX_RECORDED: Final = 1000
 """How many violations of one rule are kept; all are counted."""
@@ -126,8 +126,8 @@ class MetricMonitor:
 
     unlogged: ClassVar = frozenset({"_found"})
 
-    def __init__(self, rule: MetricRule, make: Make = plain) -> None:
-        self._open_violation: Final = make(_Open)
+    def __init__(self, rule: MetricRule, track: Track = untracked) -> None:
+        self._open_violation: Final = track(_Open)
         self.rule: Final = rule
         self.violations: Final[list[Violation]] = []
         self.violation_count = 0
@@ -136,7 +136,7 @@ class MetricMonitor:
         self.first_irreparable: int | None = None
         self.broken_at_end = 0
         self.untimed_event = False
-        self._evaluator: Final = Evaluator(make)
+        self._evaluator: Final = Evaluator(track)
         self._open: Final[dict[tuple[Pending, _Values], _Open]] = {}
         self._found: Final[dict[tuple[tuple[str, ...], Key], list[Status]]] = {}
         self._at_start: list[Callable[[], Status]] = []

@@ -41,7 +41,7 @@ from lawtrace.solver.logic.terms import with_list_index
 from lawtrace.solver.logic.violations import occasions
 from lawtrace.solver.monitoring.instances import Column, Instances
 from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule, Violation
-from lawtrace.solver.monitoring.undo import Make, plain
+from lawtrace.solver.monitoring.undo import Track, untracked
 
 UNTIMED: Final = "the rule is about time, and an event has none"
 """Why a rule is not decided."""
@@ -148,14 +148,14 @@ class Monitor:
     """
 
     def __init__(
-        self, rules: Mapping[str, Automaton | MetricRule], *, history: bool = False, make: Make = plain
+        self, rules: Mapping[str, Automaton | MetricRule], *, history: bool = False, track: Track = untracked
     ) -> None:
-        """`history`: record the verdicts after each event. `make`: of an undo log, for its `undoable` subclass."""
-        self._make: Final = make
+        """`history`: record the verdicts after each event. `track`: of an undo log, for its `undoable` subclass."""
+        self._track: Final = track
         self.rules: Final = tuple(rules)
         self._tabled: Final = {name: rule for name, rule in rules.items() if isinstance(rule, Automaton)}
         self._metric: Final = {
-            name: make(MetricMonitor)(rule, make) for name, rule in rules.items() if isinstance(rule, MetricRule)
+            name: track(MetricMonitor)(rule, track) for name, rule in rules.items() if isinstance(rule, MetricRule)
         }
         self._numbered: Final = {name: number for number, name in enumerate(self._tabled)}
         self._automata: Final = tuple(self._tabled.values())
@@ -176,7 +176,7 @@ class Monitor:
         self._numbers[:] = [automaton.initial for automaton in self._automata]
         self._irreparable[:] = [None] * len(self._automata)
         for rule, automaton, columns in self._quantified:
-            self._instances[rule] = self._make(Instances)(automaton, columns, self._make)
+            self._instances[rule] = self._track(Instances)(automaton, columns, self._track)
         for monitor in self._metric.values():
             monitor.clear()
         if self._history is not None:

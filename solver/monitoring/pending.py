@@ -8,7 +8,7 @@ at a step that does not concern them, and equal ones are kept once.
 from collections.abc import Hashable, Iterable, Sequence
 from typing import ClassVar, Protocol
 
-from lawtrace.solver.monitoring.undo import Make, plain
+from lawtrace.solver.monitoring.undo import Track, untracked
 
 
 class Listener(Protocol):
@@ -33,7 +33,7 @@ class Pending:
     """
 
     __slots__ = ("ending", "inverse", "junctions", "listeners", "successor", "value")
-    make: ClassVar[Make] = staticmethod(plain)
+    track: ClassVar[Track] = staticmethod(untracked)
 
     def __init__(self, ending: bool = False) -> None:
         self.value: bool | None = None
@@ -206,7 +206,7 @@ def junction(absorbing: bool, parts: Sequence[Status]) -> Status:
         first.junctions = {}
     key = (absorbing, tuple(pending))
     if key not in first.junctions:
-        first.junctions[key] = first.make(_Junction)(*key)
+        first.junctions[key] = first.track(_Junction)(*key)
     return first.junctions[key]
 
 
@@ -222,7 +222,7 @@ def negation(status: Status) -> Status:
     if not isinstance(status, Pending):
         return not status
     if status.inverse is None:
-        status.inverse = status.make(_Negation)(status)
+        status.inverse = status.track(_Negation)(status)
     return status.inverse
 
 

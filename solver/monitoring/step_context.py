@@ -9,7 +9,7 @@ from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.logic.syntax import Formula
 from lawtrace.solver.logic.terms import Value, is_value
 from lawtrace.solver.monitoring.pending import Status
-from lawtrace.solver.monitoring.undo import Make
+from lawtrace.solver.monitoring.undo import Track
 
 Key = tuple[Hashable, ...]
 """The values of some variables, as a dictionary key."""
@@ -105,7 +105,7 @@ class Compiler(Protocol):
     """What tables need of `lawtrace.solver.monitoring.evaluation`."""
 
     @property
-    def make(self) -> Make: ...
+    def track(self) -> Track: ...
 
     @property
     def context(self) -> StepContext: ...

@@ -3,16 +3,17 @@
 import math
 from bisect import bisect_left, insort
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Final
 
 from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.logic.syntax import EventAggregate, RelationAggregate, term_variables
 from lawtrace.solver.logic.terms import MISSING, BoundVariable, LiteralValue, Missing, Term, Value, leaves
 from lawtrace.solver.monitoring.relations import SinceTable
 from lawtrace.solver.monitoring.step_context import Compiler, Generator, Key, as_key, from_key
-from lawtrace.solver.monitoring.undo import Make, plain
+from lawtrace.solver.monitoring.undo import Track, untracked
 
 
 class Total:
@@ -157,21 +158,14 @@ class _Extreme(Total):
         return self.numbers[self.ranks[0]] if self.ranks else MISSING
 
 
-def make_total(function: str, make: Make = plain, *, distinct: bool = False) -> Total:
+_TOTALS: Final[Mapping[str, type[_Count | _Sum]]] = {"count": _Count, "last": _Last, "sum": _Sum, "avg": _Average}
+
+
+def make_total(function: str, track: Track = untracked, *, distinct: bool = False) -> Total:
     """The total of nothing."""
-    if distinct:
-        return make(_Distinct)()
-    match function:
-        case "count":
-            return make(_Count)()
-        case "sum":
-            return make(_Sum)()
-        case "avg":
-            return make(_Average)()
-        case "last":
-            return make(_Last)()
-        case _:
-            return make(_Extreme)(1 if function == "min" else -1)
+    if function in ("min", "max"):
+        return track(_Extreme)(1 if function == "min" else -1)
+    return track(_Distinct)() if distinct else track(_TOTALS[function])()
 
 
 def summarise(function: str, values: Iterable[Value]) -> Value:
@@ -201,7 +195,7 @@ class EventTotals:
     """`sum(x of A [w] since B)` for each combination of the values of the variables of A."""
 
     def __init__(self, compiler: Compiler, leaf: EventAggregate) -> None:
-        self._make = compiler.make
+        self._track = compiler.track
         self.context = compiler.context
         self.leaf = leaf
         self.variables = tuple(sorted(leaf.atom.variables))
@@ -281,8 +275,8 @@ class EventTotals:
     def _count(self, key: Key, value: Value, now: int) -> None:
         group = self._groups.get(key)
         if group is None:
-            total = make_total(self.leaf.function, self._make, distinct=self.leaf.distinct)
-            group = self._groups[key] = self._make(_Group)(total)
+            total = make_total(self.leaf.function, self._track, distinct=self.leaf.distinct)
+            group = self._groups[key] = self._track(_Group)(total)
             if self._parts is not None:
                 self._parts.setdefault(tuple(key[place] for place in self._places), {})[key] = None
         if self.leaf.window.unlimited:
@@ -334,7 +328,7 @@ class RelationTotals:
     """`sum(x for y: f)` for each combination of the other values of f, where f has a table without a lower bound."""
 
     def __init__(self, compiler: Compiler, leaf: RelationAggregate, table: SinceTable) -> None:
-        self._make = compiler.make
+        self._track = compiler.track
         self.leaf = leaf
         self.table = table
         self._names = tuple(name for name in table.variables if name not in leaf.variables)
@@ -366,7 +360,7 @@ class RelationTotals:
     def inserted(self, key: Key) -> None:
         group = tuple(key[place] for place in self._places)
         if group not in self._totals:
-            self._totals[group], self._sizes[group] = make_total(self.leaf.function, self._make), 0
+            self._totals[group], self._sizes[group] = make_total(self.leaf.function, self._track), 0
         self._totals[group].add(self._term(key))
         self._sizes[group] += 1
 

@@ -13,13 +13,13 @@ from typing import Any, Final, Protocol, SupportsIndex, TypeVar, cast
 T = TypeVar("T")
 
 
-class Make(Protocol):
+class Track(Protocol):
     """Says which class to make an object of: the class itself, or its undoable subclass."""
 
     def __call__(self, kind: type[T], /) -> type[T]: ...
 
 
-def plain(kind: type[T]) -> type[T]:
+def untracked(kind: type[T]) -> type[T]:
     """The class itself."""
     return kind
 
@@ -72,7 +72,7 @@ class UndoLog:
                         record((put, (self, name, getattr(self, name, None))))
                 put(self, name, value)
 
-            contents = {"__slots__": (), "__setattr__": set_attribute, "make": staticmethod(self.undoable)}
+            contents = {"__slots__": (), "__setattr__": set_attribute, "track": staticmethod(self.undoable)}
             self._kinds[kind] = type(kind.__name__, (kind,), contents)
         return cast("type[T]", self._kinds[kind])
 

@@ -41,7 +41,7 @@ def check(seeds: range) -> None:
         except FormulaError:
             continue
         log = UndoLog()
-        monitor = log.undoable(Monitor)(rules, make=log.undoable)
+        monitor = log.undoable(Monitor)(rules, track=log.undoable)
         fresh = Monitor(rules)
         time = 19_780 * 86_400 if source.calendar else 0
         for _ in range(4):
