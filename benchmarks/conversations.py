@@ -27,9 +27,9 @@ from lawtrace.agents.conversation import Utterance, run_conversation
 from lawtrace.agents.models.call_settings import CallSettings
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.participants import CodeCheck, Objections
+from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.agents.roles.instruction_roles import INSTRUCTION_GENERATOR, Draft
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.prompts.loader import load_prompt
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
@@ -41,7 +41,7 @@ BANKING = load_domain("banking").environment
 async def converse(clients: ModelClients, event_log: EventLogFile, number: int, turns: int) -> int:
     """Run one conversation in which the check rejects until the role has written `turns` times; return its turns."""
     context = Context(stage="benchmark", role="instruction_generator", task=f"task-{number}")
-    client = clients.client_for(SPEC, context, ModelParameters())
+    models = ConfiguredRoleModels(clients, {"instruction_generator": SPEC}, ModelParameters())
 
     def check(_: BaseModel | str) -> Objections:
         return Objections(objections=("once more",))
@@ -54,9 +54,7 @@ async def converse(clients: ModelClients, event_log: EventLogFile, number: int, 
 
     said = await run_conversation(
         [
-            INSTRUCTION_GENERATOR.agent_of(
-                client, load_prompt("instruction_generator"), style="goal", plan="[]", summary=BANKING.summary
-            ),
+            INSTRUCTION_GENERATOR.agent(models, context, style="goal", manner="", plan="[]", summary=BANKING.summary),
             CodeCheck("check", Objections, check),
         ],
         opening="Write the request.",
