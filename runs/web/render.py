@@ -122,20 +122,12 @@ def render_sections(
     environment: Environment, sections: Iterable[Section], links: ReportLinks
 ) -> list[tuple[Section, Markup]]:
     """Each section with its body. A body sees the values of its section, and ``links``."""
-    return [
-        (section, Markup(_render_section(environment, section, links)))  # noqa: S704
-        for section in sections
-    ]
+    return [(section, Markup(render(environment, section.template, **_values(section, links)))) for section in sections]  # noqa: S704
 
 
-def _render_section(environment: Environment, section: Section, links: ReportLinks) -> str:
-    return environment.get_template(section.template).render(
-        links=links,
-        text=section.text,
-        figures=section.figures,
-        tables={table.name: table for table in section.tables},
-        **section.values,
-    )
+def _values(section: Section, links: ReportLinks) -> dict[str, object]:
+    tables = {table.name: table for table in section.tables}
+    return {"links": links, "text": section.text, "figures": section.figures, "tables": tables, **section.values}
 
 
 def render_css(environment: Environment, labels: Mapping[str, OutcomeLabel] | None = None) -> str:
