@@ -193,9 +193,9 @@ class ScriptedUser:
 
     def _is_named(self, omission: Omission, asked: str) -> bool:
         spoken = set(stemmed_words(asked))
-        cues = _CUES.get(self.request.parameter(omission).type, "")
+        cues = _CUES.get(omission.parameter.type, "")
         cues += " who whom whose which" if omission.stand_in == "someone" else ""
-        if spoken & set(stemmed_words(f"{omission.kind} {omission.parameter} {cues}")):
+        if spoken & set(stemmed_words(f"{omission.kind} {omission.parameter.name} {cues}")):
             return True
         return len(spoken & set(stemmed_words(omission.documentation))) >= 2
 
@@ -247,7 +247,7 @@ class ScriptedUser:
         candidates = [one for one in self.request.omissions if one.value is not None and self._is_alone(one)]
         self._random.shuffle(candidates)
         for omission in candidates:
-            parameter = self.request.parameter(omission)
+            parameter = omission.parameter
             source = parameter.source
             # Values that are read from rows could tell what the user does not know.
             if not isinstance(source, FromUser) or not isinstance(

@@ -66,7 +66,7 @@ class Omission:
 
     Attributes:
         calls: the indices of the calls with the value.
-        parameter: the name of the first argument that takes it.
+        parameter: the first one that takes it.
         kind: what a question names: the parameter, or what is looked up. Two omissions may have the same kind.
         words: how the text says it, with ``{}`` for a figure: ``€{}``, ``the savings account``.
         value: the figure; None for words.
@@ -76,7 +76,7 @@ class Omission:
     """
 
     calls: tuple[int, ...]
-    parameter: str
+    parameter: Parameter
     kind: str
     words: str
     value: Json
@@ -90,13 +90,11 @@ class PartialRequest:
     """A request with the omissions that are possible.
 
     Attributes:
-        calls: the calls that it asks for.
         values: all values that the text says, in its words.
         is_free: whether the text is freely written, so that it begins as a message does.
     """
 
     environment: Environment
-    calls: Sequence[PlannedCall]
     text: str
     omissions: tuple[Omission, ...]
     values: tuple[str, ...]
@@ -124,11 +122,7 @@ class PartialRequest:
         """The value of an omission by itself."""
         if omission.value is None:
             return omission.words
-        return omission.words.replace("{}", format_value(omission.value, self.parameter(omission).type))
-
-    def parameter(self, omission: Omission) -> Parameter:
-        """The first parameter that takes its value."""
-        return self.environment.tools[self.calls[omission.calls[0]].event.tool].parameter(omission.parameter)
+        return omission.words.replace("{}", format_value(omission.value, omission.parameter.type))
 
 
 @dataclass(slots=True)
@@ -156,7 +150,7 @@ def partial_request(
         if omission is not None and not overlaps(omission.span, [other.span for other in found]):
             found.append(omission)
     values = dict.fromkeys(text[slice(*span)].removesuffix("'s") for mention in mentions for span in mention.spans)
-    return PartialRequest(environment, literal, text, tuple(found), tuple(values), instruction.is_free)
+    return PartialRequest(environment, text, tuple(found), tuple(values), instruction.is_free)
 
 
 def _mentions(
@@ -210,7 +204,7 @@ def _omission(
     exact = not isinstance(mention.value, str) and figures == [format_value(mention.value, parameter.type)]
     return Omission(
         tuple(place for place, _ in mention.places),
-        name,
+        parameter,
         kind,
         cut.words.replace(figures[0], "{}") if exact else cut.words,
         mention.value if exact else None,
