@@ -244,8 +244,10 @@ def _key_clauses(wanted: MessageQuery) -> list[str]:
 
 
 def _message_clauses(wanted: MessageQuery) -> list[str]:
-    clauses = [] if wanted.text is None else ["seq IN (SELECT rowid FROM words WHERE words MATCH :text)"]
-    return [*clauses, *(f"{column} = :{column}" for column in ("role", "turn") if getattr(wanted, column) is not None)]
+    clauses = [f"{column} = :{column}" for column in ("role", "turn") if getattr(wanted, column) is not None]
+    if wanted.text is not None:
+        clauses.insert(0, "seq IN (SELECT rowid FROM words WHERE words MATCH :text)")
+    return clauses
 
 
 def _values(wanted: MessageQuery, **others: object) -> dict[str, object]:
