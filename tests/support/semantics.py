@@ -29,7 +29,7 @@ def holds(formula: Formula, trace: Sequence[Collection[Atom]]) -> bool:
 def holds_on(formula: Formula, events: Sequence[Event]) -> bool:
     """Whether the trace of these events satisfies the formula, which may be quantified."""
     values = [value for event in events for value in occurring_values(formula, event)]
-    return equations.holds(formula, [Step(0, (event,)) for event in events], values)
+    return equations.holds(formula, [Step(event.time or 0, (event,)) for event in events], values)
 
 
 def occurring_values(formula: Formula, event: Event) -> list[Scalar]:
