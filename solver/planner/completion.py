@@ -168,7 +168,7 @@ class Completer:
         silence = compile_formula(parse(f"G({Atom(self._silence.name)} -> WX G {Atom(self._silence.name)})"))
         demands = {**demands, self._silence.name: silence}
         while True:
-            match encoding.plan(lengths[0], (*tools, self._silence.name), demands):
+            match encoding.choose([(*tools, self._silence.name)] * lengths[0], demands):
                 case None:
                     return None
                 case chosen, solved:

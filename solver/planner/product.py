@@ -236,7 +236,6 @@ class Product(SequenceGraph):
         automata: what accepted sequences satisfy.
         predicates: what the automata observe of calls.
         system: the abstract transition system.
-        overapproximate: whether several search states are explored for each abstract state.
     """
 
     def __init__(
@@ -245,7 +244,6 @@ class Product(SequenceGraph):
         """`overapproximate`: for claims of impossibility, see `lawtrace.solver.planner.transition_system`."""
         if any(automaton.is_quantified for automaton in automata):
             raise ValueError("a rule with variables takes part with its skeleton: see TraceSpec.automata")
-        self.overapproximate: Final = overapproximate
         self.predicates: Final = ObservedPredicates(automata)
         self.system: Final[TransitionSystem] = transition_system(
             environment, self.predicates, overapproximate=overapproximate

@@ -11,7 +11,7 @@
 A trace counts when the simulator has executed it and the monitors say that every rule is kept.
 """
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, islice, zip_longest
@@ -300,9 +300,9 @@ class TraceSearch:
         demands = {f"demand {number}": automaton for number, automaton in enumerate(beside_rules)}
         if pair is not None:
             demands["the pair"] = compile_formula(parse(f"F({pair[0]} & X {pair[1]})"))
-        repaired = encoding.repair(tools, others, demands)
+        repaired = encoding.choose(_replaceable(tools, others), demands, keep_first=True)
         if isinstance(repaired, SequenceConflict):
-            repaired = encoding.repair(tools, self._environment.tools, demands)
+            repaired = encoding.choose(_replaceable(tools, self._environment.tools), demands, keep_first=True)
             complete = self._few_rows(walk.initial, tools) is walk.initial
             if isinstance(repaired, SequenceConflict) and pair is None and complete:
                 self.hopeless.setdefault(sought.product, []).append(repaired)
@@ -347,6 +347,11 @@ class _InitialStates:
             if (number, rows) not in self._encoded:
                 self._encoded[number, rows] = encoded_rows(self._environment, state, rows)
             yield state, self._encoded[number, rows]
+
+
+def _replaceable(tools: ToolSequence, others: Iterable[str]) -> list[ToolSequence]:
+    """For each call the tool itself and those that may take its place."""
+    return [tuple(dict.fromkeys((tool, *sorted(others)))) for tool in tools]
 
 
 def _rows_for(tools: ToolSequence) -> int:

@@ -54,17 +54,13 @@ def adjacent_pairs(tools: Sequence[str]) -> set[ToolPair]:
     return set(pairwise(tools))
 
 
-def named_mode_formulas(environment: Environment, mode: TraceMode) -> Mapping[str, str]:
+def mode_formulas(environment: Environment, mode: TraceMode) -> Mapping[str, str]:
     """The formulas of a trace mode over the tools of the environment, each under its description."""
     if mode == "coverage":
         return {}
     changes = "F(" + " | ".join(sorted(environment.changing_tools)) + ")"
     once = {f"{tool} at most once": f"G({tool} -> WX G !{tool})" for tool in sorted(environment.compliance_tools)}
     return {"something changes": changes, **once}
-
-
-def mode_formulas(environment: Environment, mode: TraceMode) -> tuple[str, ...]:
-    return tuple(named_mode_formulas(environment, mode).values())
 
 
 def check_constraints(constraints: TraceConstraints, environment: Environment) -> None:
@@ -114,7 +110,7 @@ class TraceSpec:
         rules = [_rule_requirement(self.environment, rule, length) for rule in self.rules]
         mode = [
             _formula_requirement(f"trace mode {self.mode}: {words}", formula)
-            for words, formula in named_mode_formulas(self.environment, self.mode).items()
+            for words, formula in mode_formulas(self.environment, self.mode).items()
         ]
         return (*rules, *mode, *self._constraint_requirements(length))
 

@@ -6,7 +6,7 @@ needed, the fields of its rows. Sequences that begin alike share the context. Wh
 avoids that beginning from then on.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -115,33 +115,17 @@ class SequenceEncoding:
             obstacles = self._calls.obstacles()
         return self._shortest(len(tools), obstacles)
 
-    def repair(
-        self, tools: Sequence[str], others: Collection[str], demands: Mapping[str, Rule]
+    def choose(
+        self, choices: Sequence[tuple[str, ...]], demands: Mapping[str, Rule], *, keep_first: bool = False
     ) -> tuple[tuple[str, ...], SolvedSequence] | SequenceConflict | None:
-        """A sequence as near to the tools as a greedy choice gets, with arguments, in which any call may be replaced.
+        """A sequence with arguments; at each step the first of some tools that is possible.
 
         A conflict if there is none; None if Z3 does not decide.
 
         Args:
-            others: the tools that may take the place of a call.
             demands: requirements on the sequence beside the rules.
+            keep_first: as many calls as possible are the first choice, not only those at the beginning.
         """
-        choices = [tuple(dict.fromkeys((tool, *sorted(others)))) for tool in tools]
-        return self._chosen(choices, demands, keep_first=True)
-
-    def plan(
-        self, length: int, tools: Sequence[str], demands: Mapping[str, Rule]
-    ) -> tuple[tuple[str, ...], SolvedSequence] | SequenceConflict | None:
-        """A sequence of `length` of the tools, with arguments; at each step the first of them that is possible.
-
-        A conflict if there is none; None if Z3 does not decide. `demands`: requirements beside the rules.
-        """
-        return self._chosen([tuple(tools)] * length, demands, keep_first=False)
-
-    def _chosen(
-        self, choices: Sequence[tuple[str, ...]], demands: Mapping[str, Rule], *, keep_first: bool
-    ) -> tuple[tuple[str, ...], SolvedSequence] | SequenceConflict | None:
-        """`keep_first`: as many calls as possible are the first choice, not only those at the beginning."""
         with self._kept(choices, [{} for _ in choices]):
             for name, demand in demands.items():
                 truth = self._calls.rules.kept_at_end(demand)

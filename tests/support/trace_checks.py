@@ -1,6 +1,6 @@
 """Checks of a synthesized trace, independent of the code that made it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from lawtrace.environments.runtime.session import Session
@@ -39,7 +39,7 @@ def _scalars(event: Event) -> list[Any]:
 
 
 def check_trace(
-    environment: Environment, trace: Trace, rules: Sequence[Rule], formulas: Sequence[str], length: int
+    environment: Environment, trace: Trace, rules: Sequence[Rule], formulas: Iterable[str], length: int
 ) -> None:
     """Assert that the trace has the requested length and is completed, compliant, knowable and repeatable."""
     events = trace.events

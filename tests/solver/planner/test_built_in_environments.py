@@ -33,7 +33,7 @@ def test_synthesized_traces_are_valid_and_have_every_pair(where: str, mode: Trac
     feasible = Product(environment, TraceSpec(environment, rules, mode).automata(LENGTH)).feasible_pairs(LENGTH)
     shown: set[tuple[str, str]] = set()
     for trace in synthesize(environment, rules, count=60, length=LENGTH, seed=3, mode=mode):
-        check_trace(environment, trace, rules, mode_formulas(environment, mode), LENGTH)
+        check_trace(environment, trace, rules, mode_formulas(environment, mode).values(), LENGTH)
         shown.update(zip(trace.tools, trace.tools[1:], strict=False))
     assert shown <= feasible
     assert len(feasible - shown) <= len(feasible) // 50
@@ -115,4 +115,4 @@ def test_a_walk_goes_back_to_the_call_whose_object_a_rule_compares() -> None:
     for seed in range(10):
         trace = search.find(product, tools, Random(seed))
         assert trace is not None
-        check_trace(domain.environment, trace, rules, mode_formulas(domain.environment, "tasks"), LENGTH)
+        check_trace(domain.environment, trace, rules, mode_formulas(domain.environment, "tasks").values(), LENGTH)

@@ -76,8 +76,8 @@ def test_every_short_sequence_by_brute_force(length: int) -> None:
 
 def test_a_sample_of_longer_sequences_by_brute_force() -> None:
     """A sample of the 4,096 sequences of four calls, and of those that differ from accepted ones in one call."""
-    product, formulas = PRODUCTS["tasks"], tuple(rule.formula for rule in RULES)
-    formulas += mode_formulas(ENVIRONMENT, "tasks")
+    product = PRODUCTS["tasks"]
+    formulas = (*(rule.formula for rule in RULES), *mode_formulas(ENVIRONMENT, "tasks").values())
     random, tools = Random(7), list(ENVIRONMENT.tools)
     walks = [tuple(random.choices(tools, k=4)) for _ in range(60)]
     for _ in range(60):

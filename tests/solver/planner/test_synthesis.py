@@ -36,7 +36,7 @@ def test_every_trace_meets_the_spec(mode: TraceMode, length: int) -> None:
     traces = list(synthesize(ENVIRONMENT, RULES, count=15, length=length, seed=5, mode=mode))
     assert len(traces) == 15
     for trace in traces:
-        check_trace(ENVIRONMENT, trace, RULES, mode_formulas(ENVIRONMENT, mode), length)
+        check_trace(ENVIRONMENT, trace, RULES, mode_formulas(ENVIRONMENT, mode).values(), length)
         if mode == "tasks":
             assert compare_states(ENVIRONMENT, trace.initial, trace.final, trace.initial) != ()
 
@@ -128,7 +128,7 @@ def test_conditions_are_planned_and_realised(names: tuple[str, ...], mode: Trace
     traces = list(synthesize(ENVIRONMENT, rules, count=12, length=10, seed=4, mode=mode))
     assert len(traces) == 12
     for trace in traces:
-        check_trace(ENVIRONMENT, trace, rules, mode_formulas(ENVIRONMENT, mode), 10)
+        check_trace(ENVIRONMENT, trace, rules, mode_formulas(ENVIRONMENT, mode).values(), 10)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_quantified_rules_are_planned_and_realised(names: tuple[str, ...]) -> No
     traces = list(synthesize(ENVIRONMENT, rules, count=10, length=11, seed=6))
     assert len(traces) == 10
     for trace in traces:
-        check_trace(ENVIRONMENT, trace, rules, mode_formulas(ENVIRONMENT, "tasks"), 11)
+        check_trace(ENVIRONMENT, trace, rules, mode_formulas(ENVIRONMENT, "tasks").values(), 11)
 
 
 # Tight balances: most samples fail, so Z3 must choose the numbers.
@@ -195,7 +195,7 @@ def test_tight_balances_allow_every_trace() -> None:
     traces = list(synthesize(TIGHT, MANY_PAYMENTS, count=10, length=9, seed=3))
     assert len(traces) == 10
     for trace in traces:
-        check_trace(TIGHT, trace, MANY_PAYMENTS, mode_formulas(TIGHT, "tasks"), 9)
+        check_trace(TIGHT, trace, MANY_PAYMENTS, mode_formulas(TIGHT, "tasks").values(), 9)
         # Sampled amounts go up to 500, so Z3 chose these.
         assert all(isinstance(amount, float) and 10 <= amount <= 80 for amount in amounts(trace))
     assert programs(TIGHT, 3) == programs(TIGHT, 3)

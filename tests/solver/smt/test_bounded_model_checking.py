@@ -29,7 +29,7 @@ INITIAL = ENVIRONMENT.populate(Random(0))
 
 
 def automata_of(mode: TraceMode) -> dict[str, Automaton]:
-    formulas = mode_formulas(ENVIRONMENT, mode)
+    formulas = mode_formulas(ENVIRONMENT, mode).values()
     return {rule.id: rule.automaton for rule in RULES} | {text: compile_formula(parse(text)) for text in formulas}
 
 
