@@ -1,9 +1,10 @@
 """A worker: makes units, and writes its own part of the event log."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Generic
@@ -14,7 +15,8 @@ from lawtrace.runs.cluster.rate_server import RemoteLimits, Request
 from lawtrace.runs.stages.cluster_jobs import Given, Job, ModelAccess, Product, Unit
 from lawtrace.runs.store.event_log_file import EventLogFile, utc_now
 from lawtrace.schemas.errors import LawtraceError
-from lawtrace.schemas.log_entries import Entry
+from lawtrace.schemas.log_entries import Context, Entry, ModelCalled, RoleFailed
+from lawtrace.schemas.model_spec import RecordedModel
 
 TimedEntry = tuple[str, Entry]
 
@@ -34,7 +36,7 @@ class WorkerLog:
 
 @dataclass(frozen=True, slots=True)
 class MadeUnit(Generic[Product]):
-    """The product of a unit, and the entries of its conversations, with the answers that were known before."""
+    """The product of a unit, and the entries of its conversations."""
 
     product: Product
     entries: list[TimedEntry]
@@ -59,6 +61,7 @@ class Worker(Generic[Given, Product]):
     def __init__(self, job: Job[Given, Product], log: WorkerLog | None, request: Request) -> None:
         self._job, self._where, self._request = job, log, request
         self._open = ExitStack()
+        self._known = KnownAnswers()
         self._log: UnitLog | None = None
         self._clients: ModelClients | None = None
         self._make: Callable[[Given], Awaitable[Product]] | None = None
@@ -85,7 +88,7 @@ class Worker(Generic[Given, Product]):
             self._log,
             settings=where.settings,
             open_replay=EventLogFile.open,
-            earlier=event_log,
+            earlier=self._known,
             grants=limits,
             slots=limits,
             rate=None if where.settings.requests_per_minute is None else limits,
@@ -95,8 +98,7 @@ class Worker(Generic[Given, Product]):
     async def make(self, unit: Unit[Given], known: Sequence[Entry] = ()) -> MadeUnit[Product] | UnitFailed:
         """Make a unit. ``known``: the answers of its conversations from before an interruption."""
         assert self._make is not None
-        if self._log is not None:
-            self._log.file.append((None, entry) for entry in known)
+        self._known.add(known)
         try:
             product = await self._make(unit.given)
         except LawtraceError as error:
@@ -150,3 +152,42 @@ class UnitLog:
         self.news.clear()
         new, self._new = self._new, []
         return new
+
+
+class KnownAnswers:
+    """The answers of interrupted units (`lawtrace.agents.models.replay.ReplaySource`).
+
+    The worker's own event log would also answer a unit of one model under test with what was said in that of another.
+    """
+
+    written_by = version("lawtrace")
+
+    def __init__(self) -> None:
+        self._answers: dict[tuple[str | int | None, ...], ModelCalled | RoleFailed] = {}
+
+    def add(self, entries: Sequence[Entry]) -> None:
+        for entry in entries:
+            if isinstance(entry, ModelCalled | RoleFailed) and entry.request_hash is not None:
+                key = _place(entry.context, entry.request_hash, entry.occurrence)
+                if isinstance(entry, ModelCalled) or key not in self._answers:
+                    self._answers[key] = entry
+
+    def answer(self, context: Context, request_hash: str, occurrence: int) -> ModelCalled | RoleFailed | None:
+        return self._answers.get(_place(context, request_hash, occurrence))
+
+    def models(self, role: str) -> Sequence[RecordedModel]:
+        return ()
+
+    def answered(self) -> Iterator[ModelCalled]:
+        return iter(())
+
+    def requests_sent(self) -> int:
+        return 0
+
+    def close(self) -> None:
+        """Does nothing: the answers are in memory."""
+
+
+def _place(context: Context, request_hash: str, occurrence: int | None) -> tuple[str | int | None, ...]:
+    of = (context.stage, context.role, context.task, context.unit, context.style, context.tested_model)
+    return (*of, request_hash, occurrence)

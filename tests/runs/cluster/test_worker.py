@@ -111,7 +111,7 @@ def test_a_worker_uses_the_answers_from_before_an_interruption(small_run: RunRes
         asyncio.run(worker.close())
         assert isinstance(made, MadeUnit)
         calls = [entry for _, entry in made.entries if isinstance(entry, ModelCalled)]
-        assert calls == (known or calls)
+        assert bool(calls) != bool(known)
         known = [*calls]
 
 
