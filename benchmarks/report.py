@@ -18,13 +18,8 @@ from time import perf_counter, process_time
 from typing import TypeVar
 
 from lawtrace.runs.report.content import load_run_content
-from lawtrace.runs.report.outcome_tables import (
-    group_by_model,
-    model_pair_table,
-    outcome_figures,
-    outcome_lines,
-    provision_table,
-)
+from lawtrace.runs.report.outcome_lines import outcome_lines
+from lawtrace.runs.report.outcome_tables import group_by_model, model_pair_table, outcome_figures, provision_table
 from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.report.task_view import view_tasks
 from lawtrace.runs.report.terminal_tables import outcome_table

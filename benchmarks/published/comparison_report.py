@@ -9,7 +9,8 @@ from benchmarks.published.comparison import RECORD_PROFILE, ProfileComparison, r
 from benchmarks.published.difference_causes import PROFILE_CAUSES, RECORD_CAUSES, DifferenceRow
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.labels import OUTCOME_LABELS
-from lawtrace.runs.report.outcome_tables import failure_figures, outcome_figures, outcome_lines
+from lawtrace.runs.report.outcome_lines import outcome_lines
+from lawtrace.runs.report.outcome_tables import failure_figures, outcome_figures
 from lawtrace.runs.report.sections import RunReport, Section, make_run_report
 from lawtrace.runs.report.tables import Figure, Table, make_table
 from lawtrace.schemas.choices import GradingProfile

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from lawtrace.runs.report.content import ReportContent
-from lawtrace.runs.report.outcome_tables import OutcomeLine, outcome_lines, paired_cells
+from lawtrace.runs.report.outcome_lines import OutcomeLine, outcome_lines
+from lawtrace.runs.report.outcome_tables import paired_cells
 from lawtrace.runs.report.tables import (
     Cell,
     Column,

@@ -10,12 +10,12 @@ import io
 import re
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
 from lawtrace.runs.report.labels import OUTCOME_LABELS
+from lawtrace.runs.report.outcome_lines import OutcomeLine
 from lawtrace.runs.report.tables import Table
 from lawtrace.runs.report.text import percent, short_percent, visible
 from lawtrace.runs.scoring.metrics import OutcomeCounts
@@ -119,16 +119,7 @@ BAR_PITCH, MODEL_GAP = 0.24, 0.45
 _RATED: tuple[Outcome, ...] = tuple(outcome for outcome in OUTCOMES if outcome != "invalid")
 
 
-@dataclass(frozen=True, slots=True)
-class BarLine:
-    """A bar: the outcomes of one model in one style."""
-
-    model: str
-    style: str
-    tally: OutcomeCounts
-
-
-def draw_outcomes(lines: Sequence[BarLine], name: str, title: str) -> Markup:
+def draw_outcomes(lines: Sequence[OutcomeLine], name: str, title: str) -> Markup:
     """A panel with a stacked bar for each model and style, its Pass@1, and its number of attempts judged."""
     places = _bar_places(lines)
     bottom = places[-1] + 0.5 if places else 0.5
@@ -147,7 +138,7 @@ def draw_outcomes(lines: Sequence[BarLine], name: str, title: str) -> Markup:
         return render_svg(figure, name, f"Outcomes: {title}. {_in_words(lines)}")
 
 
-def _bar_places(lines: Sequence[BarLine]) -> list[float]:
+def _bar_places(lines: Sequence[OutcomeLine]) -> list[float]:
     """The height of each bar, with a gap where another model begins."""
     places: list[float] = []
     for place, line in enumerate(lines):
@@ -156,7 +147,7 @@ def _bar_places(lines: Sequence[BarLine]) -> list[float]:
     return places
 
 
-def _bar_names(lines: Sequence[BarLine]) -> list[str]:
+def _bar_names(lines: Sequence[OutcomeLine]) -> list[str]:
     """The model at its first bar, and the style at each."""
     return [
         line.style
@@ -193,7 +184,7 @@ def _beside(axes: "Axes", place: float, rate: str, count: str) -> None:
         axes.annotate(text, (1, place), (points, 0), textcoords="offset points", va="center", annotation_clip=False)
 
 
-def _in_words(lines: Sequence[BarLine]) -> str:
+def _in_words(lines: Sequence[OutcomeLine]) -> str:
     return " ".join(
         f"{visible(line.model)}, {line.style}: "
         + ", ".join(

@@ -1,12 +1,13 @@
 """Tables and figures of verdicts: outcomes, failure modes, pairs, users, rules and provisions, models in pairs."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
-from lawtrace.runs.report.charts import BarLine, draw_heat_map, draw_outcomes
+from lawtrace.runs.report.charts import draw_heat_map, draw_outcomes
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.labels import OUTCOME_LABELS, USER_LABELS
+from lawtrace.runs.report.outcome_lines import OutcomeLine, scenarios
 from lawtrace.runs.report.tables import (
     Cell,
     Column,
@@ -30,73 +31,8 @@ from lawtrace.schemas.choices import STYLES, Style
 from lawtrace.schemas.verdict_rows import FAILURE_MODES, OUTCOMES, Outcome, RuleVerdict, Verdict
 from lawtrace.solver.rules import Rule
 
-ALL_ENVIRONMENTS = "All environments"
 MOST_PAIRS = 60
 """Maximum number of pairs of models shown, by smallest p-value; the adjustment of p-values counts all pairs."""
-
-
-@dataclass(frozen=True, slots=True)
-class OutcomeLine:
-    """The verdicts on one model in one scenario and style.
-
-    Attributes:
-        scenario: its title; ``density``: its number of critical tools (P 5.3), None if unknown.
-        model: the model as shown; ``contender``: as the verdicts name it.
-        variant: the name of the variant in an ablation.
-        pooled: over several scenarios; the attempts are then in no single list.
-    """
-
-    scenario: str
-    model: str
-    contender: str
-    style: Style
-    verdicts: tuple[Verdict, ...]
-    tally: OutcomeCounts
-    density: int | None = None
-    variant: str | None = None
-    pooled: bool = False
-
-    def count(self, outcome: Outcome) -> Cell:
-        """The attempts with this outcome, with a link to their list."""
-        of = self.tally.count(outcome)
-        filters = {"model": self.contender, "style": self.style, "outcome": outcome, "variant": self.variant}
-        return number(of, link=None if self.pooled or not of else Target("attempts", filters))
-
-
-def outcome_lines(content: ReportContent) -> list[OutcomeLine]:
-    """A line for each scenario, model and style. Raises InputError for a verdict on an unknown task."""
-    groups = metrics.group_verdicts(content.verdicts, {task.id: task.scenario for task in content.tasks})
-    return [
-        OutcomeLine(
-            content.scenario_title(group.environment),
-            group.model,
-            group.model,
-            group.style,
-            members,
-            count_outcomes(members, content.planned(group.environment, group.style)),
-            content.critical_tools.get(group.environment),
-        )
-        for group, members in groups.items()
-    ]
-
-
-def pool_lines(lines: Sequence[OutcomeLine]) -> list[OutcomeLine]:
-    """The lines of each model and style over all scenarios, authorized and denied apart; none for one scenario."""
-    pooled: list[OutcomeLine] = []
-    for task_variant, title in (("authorized", ALL_ENVIRONMENTS), ("denied", f"{ALL_ENVIRONMENTS}, denied sessions")):
-        of_kind = [line for line in lines if line.verdicts and line.verdicts[0].variant == task_variant]
-        if len(scenarios(of_kind)) < 2:
-            continue
-        for members in group_by(of_kind, lambda line: (line.model, line.style)).values():
-            verdicts = tuple(verdict for line in members for verdict in line.verdicts)
-            tally = count_outcomes(verdicts, sum(line.tally.planned for line in members))
-            first = replace(members[0], scenario=title, verdicts=verdicts, tally=tally, density=None, pooled=True)
-            pooled.append(first)
-    return pooled
-
-
-def scenarios(lines: Iterable[OutcomeLine]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(line.scenario for line in lines))
 
 
 def verdict_table(lines: Sequence[OutcomeLine], name: str = "verdicts", title: str = "Verdicts") -> Table:
@@ -158,8 +94,7 @@ def outcome_figures(lines: Sequence[OutcomeLine], prefix: str = "outcomes") -> t
         members = [line for line in lines if line.scenario == scenario]
         name, density = f"{prefix}-{anchor.lower()}", members[0].density
         title = f"{scenario}, API density {density}" if density is not None else scenario
-        svg = draw_outcomes([BarLine(line.model, line.style, line.tally) for line in members], name, title)
-        figures.append(Figure(verdict_table(members, name, title), svg))
+        figures.append(Figure(verdict_table(members, name, title), draw_outcomes(members, name, title)))
     return tuple(figures)
 
 

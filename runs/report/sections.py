@@ -16,18 +16,16 @@ from lawtrace.runs.report.build_tables import (
     usage_table,
 )
 from lawtrace.runs.report.content import ReportContent
+from lawtrace.runs.report.outcome_lines import OutcomeLine, outcome_lines, pool_lines
 from lawtrace.runs.report.outcome_tables import (
     Grouped,
-    OutcomeLine,
     failure_figures,
     gap_table,
     group_by_model,
     model_pair_table,
     outcome_figures,
-    outcome_lines,
     pair_fact_table,
     pair_score_table,
-    pool_lines,
     provision_table,
     rule_tables,
     trial_table,

@@ -5,7 +5,7 @@ styles, and good models write the reference program.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from markupsafe import Markup
@@ -16,7 +16,6 @@ from lawtrace.runs.report.labels import MONITOR_LABELS
 from lawtrace.runs.report.text import cut, show_call, show_fact, show_value, unique_anchors, visible
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Attempt
-from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import CallOutcome, Event, Json, event_labels
 from lawtrace.schemas.task_rows import StateRow
 from lawtrace.schemas.verdict_rows import OUTCOMES, Outcome, Verdict
@@ -91,24 +90,12 @@ SHORTEST_COMMENT = 12
 """Shorter text beside the program is not shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptSource:
-    """Which model made an attempt, in which style and trial."""
-
-    model: str
-    style: Style
-    trial: int
-
-    @property
-    def label(self) -> str:
-        return f"{self.style} (trial {self.trial + 1})" if self.trial else self.style
-
-
 @dataclass(slots=True)
 class AttemptCard:
     """One attempt, or several identical ones.
 
     Attributes:
+        sources: each model that made it -> in which styles and trials.
         words: the model's text outside its program, or None.
         program: lines of the program; None if missing or equal to the reference program.
         calls: the events shown; ``hidden`` counts the omitted events of a long trace.
@@ -116,7 +103,7 @@ class AttemptCard:
     """
 
     anchor: str
-    sources: list[AttemptSource]
+    sources: dict[str, list[str]]
     verdict: Verdict
     attempt: Attempt | None
     words: str | None
@@ -141,13 +128,6 @@ class AttemptCard:
         """The labels of the events that broke a rule irrevocably."""
         labels = self.labels
         return frozenset(labels[rule.broken_at] for rule in self.verdict.rules if rule.broken_at is not None)
-
-    @property
-    def by_model(self) -> Mapping[str, list[AttemptSource]]:
-        by_model: dict[str, list[AttemptSource]] = {}
-        for source in self.sources:
-            by_model.setdefault(source.model, []).append(source)
-        return by_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +221,8 @@ def view_task(task: Task, judged: Sequence[JudgedAttempt] = (), *, anchor: str =
         if key not in cards:
             cards[key] = _card(f"{anchor}--attempt-{len(cards) + 1}", task, one, words)
         card, verdict = cards[key], one.verdict
-        card.sources.append(AttemptSource(verdict.contender, verdict.style, verdict.trial))
+        label = f"{verdict.style} (trial {verdict.trial + 1})" if verdict.trial else verdict.style
+        card.sources.setdefault(verdict.contender, []).append(label)
         mark = AttemptMark(verdict.outcome, card.anchor, tuple(rule.rule for rule in verdict.rules if not rule.kept))
         view.marks.setdefault((verdict.contender, verdict.style), []).append(mark)
     view.cards = list(cards.values())
@@ -256,7 +237,7 @@ def _card(anchor: str, task: Task, judged: JudgedAttempt, words: str | None) -> 
     numbers = shown_numbers(len(events), [rule.broken_at for rule in verdict.rules if rule.broken_at is not None])
     return AttemptCard(
         anchor,
-        [],
+        {},
         verdict,
         attempt,
         words,

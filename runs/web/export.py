@@ -48,11 +48,6 @@ TABLES = "tables"
 """The folder of tables and figures, beside the report."""
 
 
-def write_report(content: ReportContent, path: Path, *, parquet: bool = False) -> None:
-    """Write the report of a run. Raises OperationalError if the file cannot be written."""
-    export_report(make_run_report(content), path, parquet=parquet)
-
-
 def render_report(content: ReportContent) -> str:
     """The report of a run as HTML. Raises InputError for a verdict on an unknown task."""
     return render_export(make_run_report(content))
@@ -140,7 +135,7 @@ def _write_ablation_reports(
             files = folder.variant(row.number)
             of_variant = {"variant": f"{row.number}: {row.name}", **identity}
             content = load_content(files, variant.recipe, (), of_variant, domains.get(row.number))
-            write_report(content, files.report, parquet=parquet)
+            export_report(make_run_report(content), files.report, parquet=parquet)
             contents[row.number] = replace(content, attempts=())  # they do not all fit in memory
     title = f"lawtrace: {recipe.name}, ablation"
     report = make_ablation_report(ablation, contents, title, describe_settings(recipe), usage, identity)

@@ -7,7 +7,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from lawtrace.runs.report.outcome_tables import OutcomeLine, verdict_table
+from lawtrace.runs.report.outcome_lines import OutcomeLine
+from lawtrace.runs.report.outcome_tables import verdict_table
 from lawtrace.runs.report.run_progress import measure_progress
 from lawtrace.runs.report.sections import make_extraction_report
 from lawtrace.runs.report.table_files import FILE_NAME

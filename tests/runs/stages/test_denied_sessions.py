@@ -11,7 +11,7 @@ from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.sandbox import SandboxPool
 from lawtrace.runs.report.content import load_run_content
-from lawtrace.runs.report.outcome_tables import outcome_lines, scenarios
+from lawtrace.runs.report.outcome_lines import outcome_lines, scenarios
 from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.report.terminal_tables import outcome_table
 from lawtrace.runs.runner import RunResult

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from lawtrace.runs.report.content import ReportContent
-from lawtrace.runs.web.export import render_report, write_report
+from lawtrace.runs.report.sections import make_run_report
+from lawtrace.runs.web.export import export_report, render_report
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.findings import ExtractionScore
 
@@ -178,7 +179,7 @@ def test_links_have_targets_and_ids_are_unique(page: Page):
 
 
 def test_the_links_to_files_are_the_files_of_the_folder(content: ReportContent, tmp_path: Path):
-    write_report(content, tmp_path / "report.html")
+    export_report(make_run_report(content), tmp_path / "report.html")
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
     links = {str(attributes.get("href")) for tag, attributes in page.tags if tag == "a"}
     written = {f"tables/{path.name}" for path in (tmp_path / "tables").iterdir()}
@@ -199,7 +200,7 @@ def test_a_verdict_on_an_unknown_task_is_an_error(content: ReportContent):
 def test_a_report_that_cannot_be_written_is_an_error_with_its_path(content: ReportContent, tmp_path: Path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OperationalError, match=r"file.report\.html"):
-        write_report(content, tmp_path / "file" / "report.html")
+        export_report(make_run_report(content), tmp_path / "file" / "report.html")
 
 
 @pytest.mark.parametrize(

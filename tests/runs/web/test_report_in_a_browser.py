@@ -7,7 +7,8 @@ from playwright.sync_api import Page
 
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.labels import OUTCOME_LABELS
-from lawtrace.runs.web.export import write_report
+from lawtrace.runs.report.sections import make_run_report
+from lawtrace.runs.web.export import export_report
 from tests.support.browser import needs_browser, open_page
 
 pytestmark = [pytest.mark.browser, needs_browser]
@@ -16,7 +17,7 @@ pytestmark = [pytest.mark.browser, needs_browser]
 @pytest.fixture
 def url(content: ReportContent, tmp_path: Path) -> str:
     path = tmp_path / "report.html"
-    write_report(content, path)
+    export_report(make_run_report(content), path)
     return path.as_uri()
 
 

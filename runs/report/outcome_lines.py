@@ -1,0 +1,76 @@
+"""The verdicts of a report by scenario, model and style."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from lawtrace.runs.report.content import ReportContent
+from lawtrace.runs.report.tables import Cell, Target, number
+from lawtrace.runs.scoring.metrics import OutcomeCounts, count_outcomes, group_by, group_verdicts
+from lawtrace.schemas.choices import Style
+from lawtrace.schemas.verdict_rows import Outcome, Verdict
+
+ALL_ENVIRONMENTS = "All environments"
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeLine:
+    """The verdicts on one model in one scenario and style.
+
+    Attributes:
+        scenario: its title; ``density``: its number of critical tools (P 5.3), None if unknown.
+        model: the model as shown; ``contender``: as the verdicts name it.
+        variant: the name of the variant in an ablation.
+        pooled: over several scenarios; the attempts are then in no single list.
+    """
+
+    scenario: str
+    model: str
+    contender: str
+    style: Style
+    verdicts: tuple[Verdict, ...]
+    tally: OutcomeCounts
+    density: int | None = None
+    variant: str | None = None
+    pooled: bool = False
+
+    def count(self, outcome: Outcome) -> Cell:
+        """The attempts with this outcome, with a link to their list."""
+        of = self.tally.count(outcome)
+        filters = {"model": self.contender, "style": self.style, "outcome": outcome, "variant": self.variant}
+        return number(of, link=None if self.pooled or not of else Target("attempts", filters))
+
+
+def outcome_lines(content: ReportContent) -> list[OutcomeLine]:
+    """A line for each scenario, model and style. Raises InputError for a verdict on an unknown task."""
+    groups = group_verdicts(content.verdicts, {task.id: task.scenario for task in content.tasks})
+    return [
+        OutcomeLine(
+            content.scenario_title(group.environment),
+            group.model,
+            group.model,
+            group.style,
+            members,
+            count_outcomes(members, content.planned(group.environment, group.style)),
+            content.critical_tools.get(group.environment),
+        )
+        for group, members in groups.items()
+    ]
+
+
+def pool_lines(lines: Sequence[OutcomeLine]) -> list[OutcomeLine]:
+    """The lines of each model and style over all scenarios, authorized and denied apart; none for one scenario."""
+    pooled: list[OutcomeLine] = []
+    for task_variant, title in (("authorized", ALL_ENVIRONMENTS), ("denied", f"{ALL_ENVIRONMENTS}, denied sessions")):
+        of_kind = [line for line in lines if line.verdicts and line.verdicts[0].variant == task_variant]
+        if len(scenarios(of_kind)) < 2:
+            continue
+        for members in group_by(of_kind, lambda line: (line.model, line.style)).values():
+            verdicts = tuple(verdict for line in members for verdict in line.verdicts)
+            tally = count_outcomes(verdicts, sum(line.tally.planned for line in members))
+            first = replace(members[0], scenario=title, verdicts=verdicts, tally=tally, density=None, pooled=True)
+            pooled.append(first)
+    return pooled
+
+
+def scenarios(lines: Iterable[OutcomeLine]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(line.scenario for line in lines))
