@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, Self, TypeVar, cast
+from typing import Literal, Self, TypeVar, cast, get_args
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
@@ -169,8 +169,8 @@ class RuleExample(StrictModel):
     @property
     def traces(self) -> Mapping[ExampleVerdict, str]:
         """The traces by what they do to the rule."""
-        written = (("kept", self.kept), ("broken", self.broken), ("undetermined", self.undetermined))
-        return {verdict: trace for verdict, trace in written if trace is not None}
+        verdicts: tuple[ExampleVerdict, ...] = get_args(ExampleVerdict)
+        return {verdict: trace for verdict in verdicts if (trace := getattr(self, verdict)) is not None}
 
 
 class SessionExample(StrictModel):

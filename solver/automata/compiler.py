@@ -9,7 +9,6 @@ The automaton of a quantified formula is the automaton of its body; each value r
 
 from dataclasses import replace
 from functools import lru_cache, reduce
-from operator import and_, or_
 
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.automata.alphabet import Alphabet, AlphabetKind
@@ -49,8 +48,9 @@ def _compiled(formula: s.Formula, kind: AlphabetKind) -> Automaton:
         case s.Not(f):
             return complement(compile_formula(f, kind))
         case s.And(operands) | s.Or(operands):
-            join = and_ if isinstance(formula, s.And) else or_
-            return reduce(lambda one, other: product(one, other, join), [compile_formula(f, kind) for f in operands])
+            join = all if isinstance(formula, s.And) else any
+            parts = [compile_formula(f, kind) for f in operands]
+            return reduce(lambda one, other: product(one, other, lambda left, right: join((left, right))), parts)
         case s.Implies() | s.Iff():
             return _compiled(in_core(formula), kind)
         case _:

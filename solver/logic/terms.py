@@ -387,7 +387,7 @@ class Function:
     compute: Callable[..., Value]
     arity: int = 1
 
-    def apply(self, *arguments: Value) -> Value:
+    def apply(self, *arguments: Any) -> Value:  # noqa: ANN401
         """The value for any arguments."""
         fits = all(kind_of(argument) in self.accepts for argument in arguments)
         return self.compute(*arguments) if fits else MISSING
