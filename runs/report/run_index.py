@@ -1,15 +1,14 @@
 """The runs in a folder, with a cache of what their pages need."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal, TypeVar, cast
+from typing import Literal, TypeVar, cast
 
 from lawtrace.runs.report.run_kinds import run_kind_of
 from lawtrace.runs.report.verdict_index import GradedIndex, VerdictIndex, stage_folders
-from lawtrace.runs.scoring.metrics import OutcomeCounts
+from lawtrace.runs.scoring.metrics import count_outcomes, group_by
 from lawtrace.runs.store.event_log_database import event_log_path, is_being_written
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
@@ -107,12 +106,10 @@ class RunIndex:
         if graded := self.graded(name):
             best = next(iter(graded.kind.outcomes))
             return {model: counts[best] / counts.total() for model, counts in graded.counts().items()}
-        named, counts = _models(recipe), dict[str, Counter[Any]]()
-        for verdict in (one.row for one in self.verdicts(name).verdicts):
-            if verdict.model in named and verdict.variant == "authorized":
-                counts.setdefault(verdict.contender, Counter())[verdict.outcome] += 1
-        rates = {model: OutcomeCounts(of, of.total()).pass_at_1 for model, of in counts.items()}
-        return rates or dict.fromkeys(named)
+        named, rows = _models(recipe), [one.row for one in self.verdicts(name).verdicts]
+        under_test = (row for row in rows if row.model in named and row.variant == "authorized")
+        by_model = group_by(under_test, lambda row: row.contender)
+        return {model: count_outcomes(of).pass_at_1 for model, of in by_model.items()} or dict.fromkeys(named)
 
     def verdicts(self, name: str) -> VerdictIndex:
         """The verdict index of the current files."""

@@ -16,6 +16,7 @@ from lawtrace.runs.scoring.metrics import Interval
 from lawtrace.schemas.errors import OperationalError
 
 Value = str | int | float | None
+Look = Literal["", "strong", "code", "odd"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Cell:
     more: Mapping[str, Value] = field(default_factory=dict[str, Value])
     aside: str = ""
     below: tuple[str, ...] = ()
-    look: Literal["", "strong", "code", "odd"] = ""
+    look: Look = ""
     shade: float | None = None
     link: Target | None = None
 
@@ -143,7 +144,7 @@ def import_pandas() -> Any:  # noqa: ANN401 - a module without types
         raise OperationalError("reports need pandas: pip install 'lawtrace[bench]'") from error
 
 
-def words(value: str, *, look: Literal["", "strong", "code", "odd"] = "", link: Target | None = None) -> Cell:
+def words(value: str, *, look: Look = "", link: Target | None = None) -> Cell:
     return Cell(value, value, look=look, link=link)
 
 
@@ -166,16 +167,11 @@ def share(
     unit: str = " %",
 ) -> Cell:
     """A share in percent, with its interval in brackets if there is one. Files have the share itself, 0 to 1."""
-    text = percent(value, digits=digits, unit=unit)
+    text, look = percent(value, digits=digits, unit=unit), "strong" if strong else ""
     if interval is None:
-        return Cell(value, text, look="strong" if strong else "")
-    return Cell(
-        value,
-        text,
-        {"low": interval.low, "high": interval.high},
-        f"[{show_interval(interval)}]",
-        look="strong" if strong else "",
-    )
+        return Cell(value, text, look=look)
+    more: dict[str, Value] = {"low": interval.low, "high": interval.high}
+    return Cell(value, text, more, f"[{show_interval(interval)}]", look=look)
 
 
 def heat(value: float | None, *below: str, more: Mapping[str, Value] | None = None) -> Cell:
