@@ -37,10 +37,10 @@ from lawtrace.solver.logic.syntax import Compare, EventAggregate, Formula, aggre
 from lawtrace.solver.logic.terms import RESULT, LiteralList, LiteralValue, Term, leaves
 from lawtrace.solver.logic.windows import SECONDS, Window
 from lawtrace.solver.smt.environment_encoding import observed_fields
-from lawtrace.solver.smt.open_values import Alternatives, OpenList, OpenObject, SymbolicValue, from_internal, only
+from lawtrace.solver.smt.open_values import Alternatives, OpenList, OpenObject, SymbolicValue, from_internal, singleton
 from lawtrace.solver.smt.rule_encoding import Rule, RuleEncoding
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
-from lawtrace.solver.smt.symbolic_trace import Optional, SymbolicStep
+from lawtrace.solver.smt.symbolic_trace import MaybeGiven, SymbolicStep
 from lawtrace.solver.smt.symbolic_windows import MOST_DAYS, TimeBounds
 
 QUERY_RLIMIT = 5_000_000
@@ -126,13 +126,13 @@ class FreeTraces:
                 place = f"{name}.{parameter.name}@{number}"
                 value = opened.value(parameter.type, place)
                 given = True if parameter.required else z3.Bool(f"{place} given")
-                arguments[parameter.name] = Optional(given, value)
+                arguments[parameter.name] = MaybeGiven(given, value)
         for result in tool.results:
             if (name, result.name) in self._results:
                 shown = opened.result(result, f"{name}.result.{result.name}@{number}")
-                results[result.name] = Optional(completed, shown)
+                results[result.name] = MaybeGiven(completed, shown)
         if (whole := self._followed(tool)) is not None:
-            results[RESULT] = Optional(completed, opened.value(whole, f"{name}.result@{number}"))
+            results[RESULT] = MaybeGiven(completed, opened.value(whole, f"{name}.result@{number}"))
         return arguments, results
 
     def _followed(self, tool: Tool) -> ValueType | None:
@@ -178,7 +178,7 @@ class _OpenValues:
 
     def _field(self, value_type: ObjectOf, name: str, place: str) -> Alternatives:
         value = self.value(value_type.fields[name], f"{place}.{name}")
-        return [(z3.Bool(f"{place} has {name}"), value)] if name in value_type.optional else only(value)
+        return [(z3.Bool(f"{place} has {name}"), value)] if name in value_type.optional else singleton(value)
 
     def _scalar(self, value_type: ValueType, place: str) -> Truth:
         if value_type == BOOLEAN:
@@ -211,12 +211,12 @@ class _OpenValues:
 
     def _row(self, declared: RowsResult | NestedRows, place: str) -> OpenObject:
         fields = {
-            name: only(self.value(declared.entity.fields[name].type, f"{place}.{name}"))
+            name: singleton(self.value(declared.entity.fields[name].type, f"{place}.{name}"))
             for name in declared.fields
             if name in declared.entity.fields
         }
         for part in declared.parts if isinstance(declared, RowsResult) else ():
-            fields[part.name] = only(self._rows(part, f"{place}.{part.name}"))
+            fields[part.name] = singleton(self._rows(part, f"{place}.{part.name}"))
         return OpenObject(fields)
 
 

@@ -44,7 +44,7 @@ class Unsupported(Exception):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Open:
+class Symbolic:
     """A scalar that depends on the model: the expression over the scale.
 
     Attributes:
@@ -72,24 +72,24 @@ class OpenObject:
     fields: "Mapping[str, Alternatives]"
 
 
-SymbolicValue = Concrete | Open | OpenList | OpenObject
+SymbolicValue = Concrete | Symbolic | OpenList | OpenObject
 Alternatives = Sequence[tuple[Truth, SymbolicValue]]
 NO_VALUE: Final[Alternatives] = ()
 
 
-def only(value: SymbolicValue) -> Alternatives:
+def singleton(value: SymbolicValue) -> Alternatives:
     """The alternatives of a value that is always there."""
     return NO_VALUE if isinstance(value, Missing) else ((True, value),)
 
 
 def is_open(value: SymbolicValue) -> bool:
-    return isinstance(value, Open | OpenList | OpenObject)
+    return isinstance(value, Symbolic | OpenList | OpenObject)
 
 
-def kind(value: SymbolicValue) -> Kind | None:
+def value_kind(value: SymbolicValue) -> Kind | None:
     """The kind of the value, as `kind_of`."""
     match value:
-        case Open():
+        case Symbolic():
             return value.kind
         case OpenList():
             return "list"
@@ -101,7 +101,7 @@ def kind(value: SymbolicValue) -> Kind | None:
 
 def from_internal(logic: SymbolicLogic, value_type: ValueType, value: Any) -> SymbolicValue:  # noqa: ANN401 (internal form)
     """A value in internal form, maybe an expression, as rules see it; what is in that form already stays."""
-    if isinstance(value, Open | OpenList | OpenObject):
+    if isinstance(value, Symbolic | OpenList | OpenObject):
         return value
     if isinstance(value_type, ListOf):
         items = [
@@ -123,16 +123,16 @@ def from_internal(logic: SymbolicLogic, value_type: ValueType, value: Any) -> Sy
     if not z3.is_expr(value):
         return value_type.encode(value)
     if value_type in (MONEY, INTEGER, NUMBER):
-        return Open("number", value, cast("int", value_type.decode(1)))
+        return Symbolic("number", value, cast("int", value_type.decode(1)))
     if value_type == BOOLEAN:
-        return Open("boolean", value)
-    return Open("string", value, calendar=value_type if type(value_type) in CALENDAR else None)
+        return Symbolic("boolean", value)
+    return Symbolic("string", value, calendar=value_type if type(value_type) in CALENDAR else None)
 
 
 def alternatives_of(logic: SymbolicLogic, value_type: ValueType, value: Any) -> Alternatives:  # noqa: ANN401 (internal form)
     """The alternatives of a value in internal form."""
     if not isinstance(value, Cases):
-        return only(from_internal(logic, value_type, value))
+        return singleton(from_internal(logic, value_type, value))
     cases = ((truth, one) for truth, one in value.cases if one is not None)
     return [(truth, from_internal(logic, value_type, one)) for truth, one in cases]
 
@@ -150,4 +150,4 @@ def _constant(logic: SymbolicLogic, value_type: ValueType, value: Any) -> Any:  
 
 def open_time(seconds: Any) -> SymbolicValue:  # noqa: ANN401 (a number or an expression)
     """A time in seconds as a value."""
-    return Open("time", seconds) if z3.is_expr(seconds) else Time(seconds)
+    return Symbolic("time", seconds) if z3.is_expr(seconds) else Time(seconds)

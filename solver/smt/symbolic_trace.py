@@ -25,14 +25,14 @@ from lawtrace.solver.logic.windows import Window
 from lawtrace.solver.smt.open_values import (
     NO_VALUE,
     Alternatives,
-    Open,
     OpenList,
     OpenObject,
+    Symbolic,
     SymbolicValue,
     Unsupported,
     alternatives_of,
     is_open,
-    only,
+    singleton,
 )
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 from lawtrace.solver.smt.symbolic_values import SymbolicValues, elements
@@ -40,7 +40,7 @@ from lawtrace.solver.smt.symbolic_windows import UNBOUNDED, Seconds, SymbolicWin
 
 
 @dataclass(frozen=True, slots=True)
-class Optional:
+class MaybeGiven:
     """An argument or result that is there if the truth holds."""
 
     given: Value
@@ -61,7 +61,7 @@ class SymbolicStep:
 
     Attributes:
         calls: for each tool the truth that it is called; a tool that is left out is not.
-        arguments: of each tool, in internal form or as `SymbolicValue`, or `Optional`. An argument that is not there
+        arguments: of each tool, in internal form or as `SymbolicValue`, or `MaybeGiven`. An argument that is not there
             is left out; None stands for one of which nothing is said.
         results: of each tool, likewise; rows as `CandidateRows`.
         pending: the truth that an event is pending, by name, where the list of these is open.
@@ -130,7 +130,7 @@ class StepReader:
 
     def _field(self, call: StepCall, path: FieldPath) -> Alternatives:
         if call.event is not None:
-            return only(path.value(call.event))
+            return singleton(path.value(call.event))
         if not isinstance(call.step, SymbolicStep):
             raise TypeError(call.step)
         tool = self._environment.tools.get(call.tool)
@@ -161,17 +161,17 @@ class StepReader:
         if name not in given:
             return NO_VALUE
         if declared is None:  # a message
-            return only(given[name])
+            return singleton(given[name])
         parameter = declared.parameter(name)
         if isinstance(parameter.source, FromTrace) and step.pending is not None:
             if parameter.source.function is not pending_events:
                 raise Unsupported("a function of the calls so far")
-            return only(OpenList(tuple((there, event) for event, there in step.pending.items()), counted=False))
+            return singleton(OpenList(tuple((there, event) for event, there in step.pending.items()), counted=False))
         return self._typed(parameter.type, given[name], "an argument that is left out here and need not be")
 
     def _typed(self, value_type: Any, value: Value, missing: str) -> Alternatives:  # noqa: ANN401 (a type of values)
         given: Value = True
-        if isinstance(value, Optional):
+        if isinstance(value, MaybeGiven):
             given, value = value.given, value.value
         if given is False:
             return NO_VALUE
@@ -197,7 +197,7 @@ class StepReader:
 
     def _rows_result(self, declared: RowsResult, found: Value | CandidateRows) -> Alternatives:
         given: Value = True
-        if isinstance(found, Optional):
+        if isinstance(found, MaybeGiven):
             given, found = found.given, found.value
         if isinstance(found, OpenList | OpenObject):
             return [(given, found)]
@@ -225,7 +225,7 @@ class StepReader:
                 if value is not None:
                     shown[name] = alternatives_of(self._logic, declared.entity.fields[name].type, value)
             for part in declared.parts if isinstance(declared, RowsResult) else ():
-                shown[part.name] = only(OpenList(tuple(self._rows(part, inside[part.name]))))
+                shown[part.name] = singleton(OpenList(tuple(self._rows(part, inside[part.name]))))
             rows.append((listed, OpenObject(shown)))
         return rows
 
@@ -316,7 +316,7 @@ class SymbolicTrace:
 
     def _key(self, value: SymbolicValue) -> Hashable:
         """A value as part of a dictionary key."""
-        if isinstance(value, Open):
+        if isinstance(value, Symbolic):
             self._kept_alive[value.expression.get_id()] = value.expression
             return "open", value.kind, value.expression.get_id(), value.scale
         if is_open(value):
@@ -330,7 +330,7 @@ class SymbolicTrace:
         """The values that a variable can have where it is equated with a field, or its elements."""
         if spread:
             read = [(self.logic.all([a, b]), item) for a, value in read for b, item in elements(value)]
-        return [(here, value) for here, value in read if isinstance(value, Open) or is_value(value)]
+        return [(here, value) for here, value in read if isinstance(value, Symbolic) or is_value(value)]
 
     def _inside(self, window: Window, earlier: int, later: int) -> Truth:
         """Whether a step is in the window from another."""

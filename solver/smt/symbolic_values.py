@@ -29,14 +29,14 @@ from lawtrace.solver.smt.open_values import (
     CALENDAR,
     NO_VALUE,
     Alternatives,
-    Open,
     OpenList,
     OpenObject,
+    Symbolic,
     SymbolicValue,
     Unsupported,
     is_open,
-    kind,
-    only,
+    singleton,
+    value_kind,
 )
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 
@@ -69,7 +69,7 @@ class SymbolicValues:
             return self.contains(right, left)
         if operator in ("startswith", "endswith", "contains"):
             return self._tabulated(operator, left, right)
-        kinds = kind(left), kind(right)
+        kinds = value_kind(left), value_kind(right)
         if kinds[0] != kinds[1]:
             if set(kinds) != {"string", "time"}:
                 return False
@@ -83,11 +83,11 @@ class SymbolicValues:
 
     def same(self, left: SymbolicValue, right: SymbolicValue) -> Truth:
         """Deep equality of values of one kind, as `json_equal`."""
-        if kind(left) != kind(right):
+        if value_kind(left) != value_kind(right):
             return False
         if not (is_open(left) or is_open(right)):
             return json_equal(cast("Concrete", left), cast("Concrete", right))
-        match kind(left):
+        match value_kind(left):
             case "number" | "time":
                 return self._ordered(left, "==", right)
             case "string":
@@ -110,16 +110,16 @@ class SymbolicValues:
 
     def contains(self, values: SymbolicValue, value: SymbolicValue) -> Truth:
         """Whether a list has an element, or an object a field of a name, equal to the value."""
-        if kind(values) not in ("list", "object"):
+        if value_kind(values) not in ("list", "object"):
             return False
         return self._logic.any([self._logic.all([here, self.same(value, item)]) for here, item in elements(values)])
 
     def _same_text(self, left: SymbolicValue, right: SymbolicValue) -> Truth:
-        if not isinstance(left, Open):
+        if not isinstance(left, Symbolic):
             left, right = right, left
-        if not isinstance(left, Open):
+        if not isinstance(left, Symbolic):
             raise TypeError(left)
-        if isinstance(right, Open):
+        if isinstance(right, Symbolic):
             if _calendar(left) is not _calendar(right):
                 raise Unsupported("open values of different kinds")
             return True if left.expression.eq(right.expression) else left.expression == right.expression
@@ -144,14 +144,14 @@ class SymbolicValues:
         return _ORDERS[operator](a, b)
 
     def _ordered_texts(self, left: SymbolicValue, operator: Operator, right: SymbolicValue) -> Truth:
-        if not isinstance(left, Open):
+        if not isinstance(left, Symbolic):
             left, operator, right = right, MIRRORED[operator], left
-        if not isinstance(left, Open) or left.calendar is None:
+        if not isinstance(left, Symbolic) or left.calendar is None:
             return self._tabulated(operator, left, right)
-        if isinstance(right, Open):
+        if isinstance(right, Symbolic):
             if _calendar(left) is not _calendar(right):
                 raise Unsupported("the order of texts of different kinds")
-            return self._ordered(Open("number", left.expression), operator, Open("number", right.expression))
+            return self._ordered(Symbolic("number", left.expression), operator, Symbolic("number", right.expression))
         numbers, calendar = CALENDAR[type(left.calendar)], left.calendar
         find = bisect_left if operator in ("<", ">=") else bisect_right
         place = find(numbers, cast("str", right), key=lambda number: cast("str", calendar.encode(number)))
@@ -171,22 +171,22 @@ class SymbolicValues:
 
     def _is_other(self, value: SymbolicValue) -> Truth:
         """Whether a value is an open text that is none of the pool."""
-        if isinstance(value, Open) and value.kind == "string" and value.calendar is None:
+        if isinstance(value, Symbolic) and value.kind == "string" and value.calendar is None:
             return self._logic.is_other(value.expression)
         return False
 
     def _cases(self, value: SymbolicValue) -> Sequence[tuple[Truth, Concrete]]:
         """The concrete values that an open text or truth can have."""
         match value:
-            case Open("boolean", truth):
+            case Symbolic("boolean", truth):
                 return [(truth, True), (self._logic.negate(truth), False)]
-            case Open("string", text, calendar=None):
+            case Symbolic("string", text, calendar=None):
                 words = self._logic.words_of(text)
                 if len(words) > MOST_WORDS:
                     raise Unsupported("functions and the order of texts with too many values")
                 return [(self._logic.equal(text, word), word) for word in words]
-            case Open() | OpenList() | OpenObject():
-                raise Unsupported(f"a function of an open {kind(value)}")
+            case Symbolic() | OpenList() | OpenObject():
+                raise Unsupported(f"a function of an open {value_kind(value)}")
             case _:
                 return [(True, value)]
 
@@ -207,10 +207,10 @@ class SymbolicValues:
     def calculate(self, sign: str, left: SymbolicValue, right: SymbolicValue) -> Alternatives:
         """Arithmetic, as `terms.calculate`."""
         if not (is_open(left) or is_open(right)):
-            return only(calculate(sign, cast("Concrete", left), cast("Concrete", right)))
-        if "time" in (kind(left), kind(right)) and "string" in (kind(left), kind(right)):
+            return singleton(calculate(sign, cast("Concrete", left), cast("Concrete", right)))
+        if "time" in (value_kind(left), value_kind(right)) and "string" in (value_kind(left), value_kind(right)):
             return self.each(partial(self.calculate, sign), self._as_time(left), self._as_time(right))
-        kinds = kind(left), kind(right)
+        kinds = value_kind(left), value_kind(right)
         gives_time = (kinds == ("time", "number") and sign in "+-") or (kinds == ("number", "time") and sign == "+")
         if not (gives_time or kinds == ("number", "number") or (kinds == ("time", "time") and sign == "-")):
             return NO_VALUE
@@ -218,7 +218,7 @@ class SymbolicValues:
         if sign in "+-":
             common = lcm(scale, other_scale)
             a, b = one * (common // scale), other * (common // other_scale)
-            return only(Open("time" if gives_time else "number", a + b if sign == "+" else a - b, common))
+            return singleton(Symbolic("time" if gives_time else "number", a + b if sign == "+" else a - b, common))
         if sign == "/":
             if z3.is_expr(other):
                 raise Unsupported("a division by an open number")
@@ -227,30 +227,30 @@ class SymbolicValues:
             other, other_scale = (other_scale, other) if other > 0 else (-other_scale, -other)
         if z3.is_expr(one) and z3.is_expr(other):
             raise Unsupported("a product of open numbers")
-        return only(Open("number", one * other, scale * other_scale))
+        return singleton(Symbolic("number", one * other, scale * other_scale))
 
     def _as_time(self, value: SymbolicValue) -> Alternatives:
         """A text as the time that it names; other values as they are."""
         match value:
-            case Open("string", calendar=None):
+            case Symbolic("string", calendar=None):
                 return self.apply("date", value)
-            case Open("string", expression, calendar=calendar):
+            case Symbolic("string", expression, calendar=calendar):
                 if isinstance(calendar, type(DATE)):
-                    return only(Open("time", (expression - EPOCH_DAY) * SECONDS_PER_DAY))
+                    return singleton(Symbolic("time", (expression - EPOCH_DAY) * SECONDS_PER_DAY))
                 if isinstance(calendar, type(MOMENT)):
-                    return only(Open("time", (expression - EPOCH_MOMENT) * 60))
+                    return singleton(Symbolic("time", (expression - EPOCH_MOMENT) * 60))
                 return NO_VALUE
             case str():
-                return only(FUNCTIONS["date"].apply(value))
+                return singleton(FUNCTIONS["date"].apply(value))
             case _:
-                return only(value)
+                return singleton(value)
 
     # Functions
 
     def apply(self, function: str, *values: SymbolicValue) -> Alternatives:
         """A function of the language."""
         if not any(map(is_open, values)):
-            return only(FUNCTIONS[function].apply(*cast("Sequence[Concrete]", values)))
+            return singleton(FUNCTIONS[function].apply(*cast("Sequence[Concrete]", values)))
         first, *others = values
         match function, first:
             case "len", OpenList(items):
@@ -260,38 +260,38 @@ class SymbolicValues:
             case "len", OpenObject():
                 return self.summary("count", elements(first))
             case "values", OpenObject(fields):
-                return only(OpenList(tuple(one for alternatives in fields.values() for one in alternatives)))
+                return singleton(OpenList(tuple(one for alternatives in fields.values() for one in alternatives)))
             case (("largest" | "smallest" | "total"), OpenList(items)):
-                if any(kind(item) != "number" for _, item in items):
+                if any(value_kind(item) != "number" for _, item in items):
                     return NO_VALUE
                 if not _is_counted(first):
                     raise Unsupported("the numbers of an open list")
                 aggregate: Mapping[str, AggregateFunction] = {"largest": "max", "smallest": "min", "total": "sum"}
                 return self.summary(aggregate[function], items)
-            case (("len" | "lower"), Open("string", calendar=None)):
+            case (("len" | "lower"), Symbolic("string", calendar=None)):
                 return self._each_case(function, values)
-            case (("abs" | "number"), Open("number", expression, scale)):
+            case (("abs" | "number"), Symbolic("number", expression, scale)):
                 shown = z3.If(expression >= 0, expression, -expression) if function == "abs" else expression
-                return only(Open("number", shown, scale))
-            case "number", Open("string", calendar=None):
+                return singleton(Symbolic("number", shown, scale))
+            case "number", Symbolic("string", calendar=None):
                 return self._each_case(function, values)
-            case "date", Open("time" | "number", expression, scale):
-                return only(Open("time", expression, scale))
-            case "date", Open("string", calendar=None):
+            case "date", Symbolic("time" | "number", expression, scale):
+                return singleton(Symbolic("time", expression, scale))
+            case "date", Symbolic("string", calendar=None):
                 return self._each_case(function, values)
-            case "date", Open("string"):
+            case "date", Symbolic("string"):
                 return self._as_time(first)
             case (("years" | "days"), _):
                 difference = partial(self._calendar_difference, function)
                 return self.each(difference, self._as_time(first), self._as_time(others[0]))
-            case (("len" | "lower"), Open("string")):
+            case (("len" | "lower"), Symbolic("string")):
                 raise Unsupported("a function of an open date")
             case _:
                 return NO_VALUE
 
     def _each_case(self, function: str, values: Sequence[SymbolicValue]) -> Alternatives:
         cases = [self._cases(value) for value in values]
-        known = self.each(lambda *each: only(FUNCTIONS[function].apply(*each)), *cases)
+        known = self.each(lambda *each: singleton(FUNCTIONS[function].apply(*each)), *cases)
         other = self._logic.any(map(self._is_other, values))
         if other is False:
             return known
@@ -302,14 +302,14 @@ class SymbolicValues:
 
     def _calendar_difference(self, function: str, earlier: SymbolicValue, later: SymbolicValue) -> Alternatives:
         if not (is_open(earlier) or is_open(later)):
-            return only(FUNCTIONS[function].apply(cast("Concrete", earlier), cast("Concrete", later)))
-        if kind(earlier) != "time" or kind(later) != "time":
+            return singleton(FUNCTIONS[function].apply(cast("Concrete", earlier), cast("Concrete", later)))
+        if value_kind(earlier) != "time" or value_kind(later) != "time":
             return NO_VALUE
         one, other = _day(earlier), _day(later)
         if function == "days":
-            return only(Open("number", other - one))
+            return singleton(Symbolic("number", other - one))
         (year, in_year), (last_year, in_last) = _date_parts(one), _date_parts(other)
-        return only(Open("number", last_year - year - z3.If(in_last < in_year, 1, 0)))
+        return singleton(Symbolic("number", last_year - year - z3.If(in_last < in_year, 1, 0)))
 
     # Paths and lists
 
@@ -327,18 +327,18 @@ class SymbolicValues:
                 parts = [
                     (self._logic.all([here, there]), part)
                     for here, item in items
-                    if kind(item) == "object"
+                    if value_kind(item) == "object"
                     for there, part in self._step(step, item)
                 ]
-                return only(OpenList(tuple(parts), value.counted))
+                return singleton(OpenList(tuple(parts), value.counted))
             case OpenList(items):
                 if not value.counted:
                     raise Unsupported("the place of an element in an open list")
                 return self._element(items, cast("int", step))
-            case Open():
+            case Symbolic():
                 return NO_VALUE
             case _:
-                return only(step_into(value, (step,)))
+                return singleton(step_into(value, (step,)))
 
     def _element(self, items: Sequence[tuple[Truth, SymbolicValue]], place: int) -> Alternatives:
         """The element at a place of a list: the item that is there with so many before it."""
@@ -373,14 +373,14 @@ class SymbolicValues:
         entries = [(here, value) for here, value in entries if here is not False]
         certain = all(here is True for here, _ in entries)
         if function == "count":
-            return only(self._count([here for here, _ in entries]))
+            return singleton(self._count([here for here, _ in entries]))
         if function == "last":
             return self._last(entries)
-        numbers = [(here, value) for here, value in entries if kind(value) in ("number", "time")]
+        numbers = [(here, value) for here, value in entries if value_kind(value) in ("number", "time")]
         if certain and not any(is_open(value) for _, value in numbers):
-            return only(summarise(function, [cast("Concrete", value) for _, value in numbers]))
+            return singleton(summarise(function, [cast("Concrete", value) for _, value in numbers]))
         if function == "sum":
-            return only(self._sum(numbers))
+            return singleton(self._sum(numbers))
         if function == "avg":
             total, count = self._sum(numbers), self._count([here for here, _ in numbers])
             found: list[tuple[Truth, SymbolicValue]] = []
@@ -394,7 +394,7 @@ class SymbolicValues:
     def _count(self, truths: Sequence[Truth]) -> SymbolicValue:
         certain = sum(truth is True for truth in truths)
         unsure = [z3.If(truth, 1, 0) for truth in truths if truth is not True]
-        return Open("number", z3.Sum([z3.IntVal(certain), *unsure])) if unsure else certain
+        return Symbolic("number", z3.Sum([z3.IntVal(certain), *unsure])) if unsure else certain
 
     def _sum(self, numbers: Alternatives) -> SymbolicValue:
         common = lcm(*(_scaled(value)[1] for _, value in numbers))
@@ -405,12 +405,12 @@ class SymbolicValues:
         ]
         if not any(map(z3.is_expr, terms)):
             return sum(terms) // common if sum(terms) % common == 0 else sum(terms) / common
-        return Open("number", z3.Sum(terms), common)
+        return Symbolic("number", z3.Sum(terms), common)
 
     def _extreme(self, function: AggregateFunction, numbers: Alternatives) -> Alternatives:
         if not numbers:
             return NO_VALUE
-        if len({kind(value) for _, value in numbers}) > 1:
+        if len({value_kind(value) for _, value in numbers}) > 1:
             raise Unsupported("the least or greatest of times and numbers")
         common = lcm(*(_scaled(value)[1] for _, value in numbers))
         beats = lt if function == "min" else gt
@@ -422,11 +422,11 @@ class SymbolicValues:
             better = self._logic.all([here, self._logic.any([self._logic.negate(there), beats(number, best)])])
             best = self._logic.choose(better, number, best)
             there = self._logic.any([there, here])
-        as_time = kind(numbers[0][1]) == "time"
+        as_time = value_kind(numbers[0][1]) == "time"
         if not z3.is_expr(best):
             number = best / common if best % common else best // common
             return [(there, Time(number) if as_time else number)]
-        return [(there, Open("time" if as_time else "number", best, common))]
+        return [(there, Symbolic("time" if as_time else "number", best, common))]
 
     def _last(self, entries: Alternatives) -> Alternatives:
         found: list[tuple[Truth, SymbolicValue]] = []
@@ -445,39 +445,39 @@ def elements(value: SymbolicValue) -> Sequence[tuple[Truth, SymbolicValue]]:
         return value.items
     if isinstance(value, OpenObject):
         return [(here, name) for name, alternatives in value.fields.items() for here, _ in alternatives]
-    return [(True, item) for item in elements_of(value)] if not isinstance(value, Open) else ()
+    return [(True, item) for item in elements_of(value)] if not isinstance(value, Symbolic) else ()
 
 
 def _name(value: SymbolicValue) -> str:
-    return str(value.expression) if isinstance(value, Open) else repr(value)
+    return str(value.expression) if isinstance(value, Symbolic) else repr(value)
 
 
-def _any_result(function: str, name: str) -> Open:
+def _any_result(function: str, name: str) -> Symbolic:
     """What a function may say of a text that is none of the pool."""
     match function:
         case "lower":
-            return Open("string", z3.Int(name))
+            return Symbolic("string", z3.Int(name))
         case "date":
-            return Open("time", z3.Int(name))
+            return Symbolic("time", z3.Int(name))
         case _:
-            return Open("number", z3.Int(name), 1 if function == "len" else OTHER_SCALE)
+            return Symbolic("number", z3.Int(name), 1 if function == "len" else OTHER_SCALE)
 
 
 def _is_counted(value: SymbolicValue) -> bool:
     return value.counted if isinstance(value, OpenList) else True
 
 
-def _calendar(value: Open) -> type[ValueType] | None:
+def _calendar(value: Symbolic) -> type[ValueType] | None:
     return None if value.calendar is None else type(value.calendar)
 
 
 def _raw(value: SymbolicValue) -> Any:  # noqa: ANN401 (an expression or a truth)
-    return value.expression if isinstance(value, Open) else value
+    return value.expression if isinstance(value, Symbolic) else value
 
 
 def _scaled(value: SymbolicValue) -> tuple[Any, int]:
     """A number or a time as a whole number, maybe an expression, over its scale."""
-    if isinstance(value, Open):
+    if isinstance(value, Symbolic):
         return value.expression, value.scale
     fraction = Fraction(str(float(value))) if isinstance(value, float) else Fraction(cast("int", value))
     return fraction.numerator, fraction.denominator

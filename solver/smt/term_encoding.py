@@ -16,9 +16,9 @@ from lawtrace.solver.smt.open_values import (
     SymbolicValue,
     Unsupported,
     is_open,
-    kind,
-    only,
     open_time,
+    singleton,
+    value_kind,
 )
 from lawtrace.solver.smt.symbolic_trace import Found, StepCall, SymbolicTrace, Values
 from lawtrace.solver.smt.symbolic_values import elements
@@ -106,7 +106,7 @@ class TermEncoding(SymbolicTrace):
             case c.IsTrue(field):
                 return self._or_unknown(
                     f"{tool}({condition})",
-                    lambda: self._values.compare(self._value(field, place, values), "==", only(True)),
+                    lambda: self._values.compare(self._value(field, place, values), "==", singleton(True)),
                 )
             case c.ElementCondition():
                 return self._or_unknown(
@@ -116,7 +116,7 @@ class TermEncoding(SymbolicTrace):
     def _any_element(self, condition: c.ElementCondition, tool: str, place: Place, values: Values) -> Truth:
         cases: list[Truth] = []
         for here, found in self._value(condition.elements, place, values):
-            if kind(found) not in ("list", "object"):
+            if value_kind(found) not in ("list", "object"):
                 continue
             met = [
                 (there, self._condition(condition.part, tool, place, {**values, condition.name: item}))
@@ -142,15 +142,15 @@ class TermEncoding(SymbolicTrace):
             case t.FieldPath():
                 return NO_VALUE if place.call is None else self._reader.field(place.call, term)
             case t.LiteralValue() | t.LiteralList() | t.SpanLiteral():
-                return only(term.value(_NOTHING))
+                return singleton(term.value(_NOTHING))
             case t.BoundVariable(name):
-                return only(values[name]) if name in values else NO_VALUE
+                return singleton(values[name]) if name in values else NO_VALUE
             case t.Element(name, path):
-                return self._values.part(only(values[name]), path) if name in values else NO_VALUE
+                return self._values.part(singleton(values[name]), path) if name in values else NO_VALUE
             case t.Now():
-                return only(open_time(place.time))
+                return singleton(open_time(place.time))
             case t.Position():
-                return only(place.position)
+                return singleton(place.position)
             case t.Arithmetic(left, sign, right):
                 sides = self._value(left, place, values), self._value(right, place, values)
                 return self._values.each(partial(self._values.calculate, sign), *sides)
@@ -191,7 +191,7 @@ class TermEncoding(SymbolicTrace):
             here = self.logic.all([inside, call.made, self._meets(aggregate.atom, place, values)])
             if here is False:
                 continue
-            read = only(0) if aggregate.term is None else self._value(aggregate.term, place, values)
+            read = singleton(0) if aggregate.term is None else self._value(aggregate.term, place, values)
             entries += [(self.logic.all([here, there]), value) for there, value in read]
         return entries
 
@@ -210,7 +210,7 @@ class TermEncoding(SymbolicTrace):
             if here is False:
                 continue
             counted.append((here, assignment))
-            read = only(0) if aggregate.term is None else self._value(aggregate.term, place, assignment)
+            read = singleton(0) if aggregate.term is None else self._value(aggregate.term, place, assignment)
             entries += [(self.logic.all([here, there]), value) for there, value in read]
         if found.truths:
             raise Unsupported("an aggregate over values that are not followed")

@@ -26,7 +26,7 @@ from lawtrace.solver.logic.syntax import Formula, is_untimed
 from lawtrace.solver.monitoring.metric import MetricRule
 from lawtrace.solver.smt.rule_encoding import Rule, RuleEncoding
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
-from lawtrace.solver.smt.symbolic_trace import ConcreteStep, Optional, StepReader, SymbolicStep
+from lawtrace.solver.smt.symbolic_trace import ConcreteStep, MaybeGiven, StepReader, SymbolicStep
 from lawtrace.solver.smt.symbolic_values import SymbolicValues
 from lawtrace.solver.smt.symbolic_windows import SymbolicWindows, TimeBounds
 from lawtrace.solver.smt.term_encoding import Future
@@ -134,7 +134,7 @@ class OpenTrace:
             fields["l"] = tuple(items)
         if "q" in fields and self.random.random() < 0.3:
             given = self.opened(f"given@{number}", (False, True), True)
-            fields["q"] = Optional(given, fields["q"])
+            fields["q"] = MaybeGiven(given, fields["q"])
         other = "B" if event.tool == "A" else "A"
         here = self.opened(f"tool@{number}", (False, True), True)
         calls = {event.tool: here, other: z3.Not(here) if z3.is_expr(here) else not here}
@@ -159,7 +159,7 @@ class OpenTrace:
         for shape in self.shapes:
             arguments: dict[str, Json] = {}
             for name, value in shape["fields"].items():
-                if not isinstance(value, Optional):
+                if not isinstance(value, MaybeGiven):
                     arguments[name] = closed(value)
                 elif closed(value.given):
                     arguments[name] = closed(value.value)
@@ -295,7 +295,7 @@ def _forget_optional(patch: pytest.MonkeyPatch) -> None:
     real = StepReader._typed  # pyright: ignore[reportPrivateUsage]
 
     def typed(reader: StepReader, kind: ValueType, value: Any, missing: str) -> Any:
-        return real(reader, kind, value.value if isinstance(value, Optional) else value, missing)
+        return real(reader, kind, value.value if isinstance(value, MaybeGiven) else value, missing)
 
     patch.setattr(StepReader, "_typed", typed)
 
