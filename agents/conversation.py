@@ -26,6 +26,8 @@ from lawtrace.schemas.log_entries import Context, FunctionCalled, MessageSent, R
 
 log = get_logger(__name__)
 
+Answer = TypeVar("Answer", bound=BaseModel)
+
 Utterance = tuple[str, BaseModel | str]
 """The speaker and the content of a message."""
 
@@ -70,7 +72,6 @@ async def run_conversation(
     )
     by_name = {participant.name: participant for participant in participants}
     cancellation = CancellationToken()
-    recorded: list[Utterance] = []
 
     async def record() -> None:
         turn = 0
@@ -86,7 +87,6 @@ async def run_conversation(
                 to: str | None = getattr(content, "to", None)
                 for by, said in (speaker and speaker.spoken) or [(speaker, content)]:
                     turn = record_turn(by, said, context.at(role=message.source, turn=turn), event_log, to)
-                recorded.append((message.source, content))
         finally:
             cancellation.cancel()
             with suppress(asyncio.CancelledError):  # raised by the team when it is cancelled
@@ -94,11 +94,11 @@ async def run_conversation(
 
     with log_context(context):
         await _cancel_with_caller(record(), cancellation)
-        log.debug("conversation ended", messages=len(recorded), last=recorded[-1][0] if recorded else None)
+        log.debug("conversation ended", messages=len(messages), last=messages[-1][0] if messages else None)
     for participant in participants:
         if participant.fatal_error is not None:
             raise participant.fatal_error
-    return recorded
+    return messages
 
 
 def _no_model(_: object) -> NoReturn:
@@ -127,6 +127,15 @@ def record_turn(
     if isinstance(content, RoleFailure) and content.answered:  # the model client records the other failures
         event_log.record(RoleFailed(context=place, reason="answer", text=f"{content.reason}\n{content.text}"))
     return turn
+
+
+async def ask_role(
+    agent: RoleAgent[Answer], asked: BaseModel | str, context: Context, event_log: EventLog
+) -> Answer | RoleFailure:
+    """One answer of a role outside of a conversation, recorded. Raises errors that stop the run."""
+    content = await agent.reply([asked], CancellationToken())
+    record_turn(agent, content, context, event_log)
+    return content
 
 
 def sent_message(
@@ -161,9 +170,6 @@ async def _cancel_with_caller(work: Coroutine[Any, Any, None], cancellation: Can
         cancellation.cancel()
         await asyncio.gather(task, return_exceptions=True)
         raise
-
-
-Answer = TypeVar("Answer", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ returns a structured answer. An answer that does not parse is rejected once, wit
 agent returns a `RoleFailure`, which ends the conversation. A check applies a pure function to the last message.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -96,13 +97,29 @@ class Participant(BaseChatAgent):
     spoken: "Sequence[tuple[Participant, BaseModel]]" = ()
     fatal_error: LawtraceError | None = None
 
-    def _failure(
-        self, reason: Exception, *, text: str = "", answered: bool = False, declined: bool = False
-    ) -> Response:
-        failure = RoleFailure(
-            role=self.name, reason=str(reason), text=text[:2000], answered=answered, declined=declined
-        )
-        return Response(chat_message=StructuredMessage[RoleFailure](content=failure, source=self.name))
+    def __init__(self, name: str, description: str, *answers: type[BaseModel]) -> None:
+        """``answers``: the types of its replies, besides `RoleFailure`."""
+        super().__init__(name, description)
+        self._answers = answers
+
+    @abstractmethod
+    async def reply(self, contents: Sequence[BaseModel | str], cancellation_token: CancellationToken) -> BaseModel:
+        """The content of its next message, after what was said since its last. Raises errors that stop the run."""
+
+    @property
+    def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
+        return [StructuredMessage[answer] for answer in (*self._answers, RoleFailure)]
+
+    async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
+        try:
+            content = await self.reply([content_of(message) for message in messages], cancellation_token)
+        except LawtraceError as error:
+            self.fatal_error = error
+            content = RoleFailure(role=self.name, reason=str(error), answered=False)
+        return Response(chat_message=StructuredMessage[type(content)](content=content, source=self.name))
+
+    async def on_reset(self, cancellation_token: CancellationToken) -> None:
+        """Does nothing: each conversation has new participants."""
 
 
 @dataclass(frozen=True)
@@ -139,46 +156,41 @@ class RoleAgent(Participant, Generic[Answer]):
     """
 
     def __init__(self, role: Role[Answer], client: ChatCompletionClient, prompt: Prompt, system: str) -> None:
-        super().__init__(role.name, description=f"plays the role {role.name}")
+        super().__init__(role.name, f"plays the role {role.name}", role.answer)
         self.prompt = prompt
         self._role = role
-        self._answer = role.answer
         self._client = client
         self._system = SystemMessage(content=system)
         self._history: list[LLMMessage] = []
 
-    @property
-    def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
-        return (StructuredMessage[self._answer], StructuredMessage[RoleFailure])
-
-    async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
-        read = [text for message in messages if (text := self._role.message_filter(content_of(message)))]
+    async def reply(
+        self, contents: Sequence[BaseModel | str], cancellation_token: CancellationToken
+    ) -> Answer | RoleFailure:
+        read = [text for content in contents if (text := self._role.message_filter(content))]
         if not self._role.stateful:
             self._history.clear()
             read = read[-1:]
         self._history.append(UserMessage(content="\n".join(read) or "Begin.", source="user"))
         self.rejected_answers = []
         while True:
-            text = ""
             try:
                 text = await self._ask(cancellation_token)
-                answer = parse_answer(text, self._answer)
+            except CallFailed as failed:
+                return RoleFailure(role=self.name, reason=str(failed), answered=False)
+            try:
+                answer = parse_answer(text, self._role.answer)
             except UnusableAnswer as error:
                 declined = self._role.is_refusal(text)
                 if self.rejected_answers or declined:
-                    return self._failure(error, text=text, answered=True, declined=declined)
+                    return RoleFailure(role=self.name, reason=str(error), text=text[:2000], declined=declined)
                 request = (
                     f"That answer cannot be used: {error}. Answer again with one JSON object of the requested form."
                 )
                 self.rejected_answers.append(RejectedAnswer(text, request, self.call))
-            except LawtraceError as error:
-                if not isinstance(error, CallFailed):
-                    self.fatal_error = error
-                return self._failure(error)
             else:
                 # Rejected answers are not remembered.
                 self._history.append(AssistantMessage(content=text, source=self.name))
-                return Response(chat_message=StructuredMessage[self._answer](content=answer, source=self.name))
+                return answer
 
     async def _ask(self, cancellation_token: CancellationToken) -> str:
         repair: list[LLMMessage] = []
@@ -188,14 +200,11 @@ class RoleAgent(Participant, Generic[Answer]):
         messages = [self._system, *self._history, *repair]
         try:
             result = await self._client.create(
-                messages, json_output=self._answer, cancellation_token=cancellation_token
+                messages, json_output=self._role.answer, cancellation_token=cancellation_token
             )
         finally:
             self.call = recorded_call(self._client)
         return result.content if isinstance(result.content, str) else ""
-
-    async def on_reset(self, cancellation_token: CancellationToken) -> None:
-        self._history.clear()
 
 
 class CodeCheck(Participant, Generic[Answer]):
@@ -213,25 +222,11 @@ class CodeCheck(Participant, Generic[Answer]):
         *,
         slow: bool = False,
     ) -> None:
-        super().__init__(name, description=f"checks by code: {name}")
-        self._answer = answer
+        super().__init__(name, f"checks by code: {name}", answer)
         self._check = check
         self._about = about
         self._slow = slow
 
-    @property
-    def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
-        return (StructuredMessage[self._answer], StructuredMessage[RoleFailure])
-
-    async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
-        contents = [content_of(message) for message in messages]
+    async def reply(self, contents: Sequence[BaseModel | str], cancellation_token: CancellationToken) -> Answer:
         content = [one for one in contents if self._about is None or isinstance(one, self._about)][-1]
-        try:
-            answer = await run_in_worker_thread(lambda: self._check(content)) if self._slow else self._check(content)
-        except LawtraceError as error:
-            self.fatal_error = error
-            return self._failure(error)
-        return Response(chat_message=StructuredMessage[self._answer](content=answer, source=self.name))
-
-    async def on_reset(self, cancellation_token: CancellationToken) -> None:
-        """Does nothing: a check has no memory."""
+        return await run_in_worker_thread(lambda: self._check(content)) if self._slow else self._check(content)

@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from lawtrace.agents.conversation import Utterance, run_conversation
+from lawtrace.agents.conversation import Utterance, ask_role, record_turn, run_conversation
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.participants import CodeCheck, Objections, RoleFailure
 from lawtrace.agents.role_models import RoleModels
@@ -162,30 +162,9 @@ async def read_instruction(
 ) -> roles.RequestReading | None:
     """What the independent reader derives from a finished instruction; None if the role failed."""
     context = context.at(role="independent_reader", style=instruction.style)
-    messages = await run_conversation(
-        [
-            CodeCheck("instruction", roles.Draft, lambda _: roles.Draft(text=instruction.text)),
-            roles.INDEPENDENT_READER.agent(
-                role_models,
-                context,
-                documentation=documentation_json(environment),
-                style=instruction.style,
-            ),
-        ],
-        opening="Read the request.",
-        next_speaker=_next_reader,
-        context=context,
-        event_log=event_log,
-    )
-    _, last = messages[-1]
-    return last if isinstance(last, roles.RequestReading) else None
-
-
-def _next_reader(messages: Sequence[Utterance]) -> str | None:
-    match messages[-1][1]:
-        case roles.Draft():
-            return "independent_reader"
-        case roles.RequestReading():
-            return None
-        case _:
-            return "instruction"
+    documentation = documentation_json(environment)
+    reader = roles.INDEPENDENT_READER.agent(role_models, context, documentation=documentation, style=instruction.style)
+    draft = roles.Draft(text=instruction.text)
+    turn = record_turn(None, draft, context.at(role="instruction"), event_log)
+    answer = await ask_role(reader, draft, context.at(turn=turn), event_log)
+    return None if isinstance(answer, RoleFailure) else answer

@@ -11,11 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from autogen_agentchat.base import Response
-from autogen_agentchat.messages import BaseChatMessage, StructuredMessage, TextMessage
 from autogen_core import CancellationToken
 from pydantic import BaseModel
 
+from lawtrace.agents.concurrency import gather
 from lawtrace.agents.conversation import Utterance, run_conversation
 from lawtrace.agents.legal.decomposition import (
     AGENT_FIELDS,
@@ -38,10 +37,9 @@ from lawtrace.agents.legal.decomposition import (
 )
 from lawtrace.agents.legal.meta_llm import LegalAnswer, passages_json, question_json
 from lawtrace.agents.legal.role_calls import RoleCalls, as_json
-from lawtrace.agents.participants import Participant, Role, RoleAgent, RoleFailure, content_of
+from lawtrace.agents.participants import Participant, Role, RoleAgent, RoleFailure
 from lawtrace.environments.legal.case import Agent, Case, Question
 from lawtrace.environments.legal.choice_parser import is_refusal
-from lawtrace.schemas.errors import LawtraceError
 
 _SEARCH_THREADS = ThreadPoolExecutor(8, thread_name_prefix="search")
 """Threads for retrieval, which may wait for an endpoint.
@@ -68,28 +66,14 @@ class Dispatcher(Participant):
     """Sends the requests of a `Dispatch`, each after the replies to the one before."""
 
     def __init__(self, dispatch: Dispatch) -> None:
-        super().__init__(DISPATCHER, description="carries out the decomposition and the dispatch by code")
+        super().__init__(DISPATCHER, "carries out the decomposition and the dispatch by code", Tasks, Results)
         self._requests = dispatch.converse()
 
-    @property
-    def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
-        return (StructuredMessage[Tasks], StructuredMessage[Results], StructuredMessage[RoleFailure])
-
-    async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
-        last = content_of(messages[-1])
-        try:
-            request = await asyncio.get_running_loop().run_in_executor(_SEARCH_THREADS, self._next, last)
-        except LawtraceError as error:
-            self.fatal_error = error
-            return self._failure(error)
-        message = StructuredMessage[type(request)](content=request, source=self.name)
-        return Response(chat_message=message)
+    async def reply(self, contents: Sequence[BaseModel | str], cancellation_token: CancellationToken) -> Request:
+        return await asyncio.get_running_loop().run_in_executor(_SEARCH_THREADS, self._next, contents[-1])
 
     def _next(self, last: BaseModel | str) -> Request:
         return self._requests.send(last) if isinstance(last, Replies) else next(self._requests)
-
-    async def on_reset(self, cancellation_token: CancellationToken) -> None:
-        """Does nothing: a team answers one question."""
 
 
 class Member(Participant, Generic[Answer]):
@@ -109,45 +93,34 @@ class Member(Participant, Generic[Answer]):
         opening: str,
         finish: Callable[[Answer, Request, int], Answer] = lambda answer, request, number: answer,
     ) -> None:
-        super().__init__(role.name, description=f"plays the role {role.name}")
+        super().__init__(role.name, f"plays the role {role.name}", Replies)
         self._role = role
         self._calls = calls
         self._inputs = inputs
-        self._opening = TextMessage(content=opening, source=DISPATCHER)
+        self._opening = opening
         self._finish = finish
         self._asked = 0
 
-    @property
-    def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
-        return (StructuredMessage[Replies], StructuredMessage[RoleFailure])
-
-    async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
-        request = content_of(messages[-1])
+    async def reply(
+        self, contents: Sequence[BaseModel | str], cancellation_token: CancellationToken
+    ) -> Replies | RoleFailure:
+        request = contents[-1]
         assert isinstance(request, Tasks | Results)
         agents = [self._agent(inputs) for inputs in self._inputs(request)]
-        responses = await asyncio.gather(*(agent.on_messages([self._opening], cancellation_token) for agent in agents))
-        replies: list[BaseModel] = []
-        for number, response in enumerate(responses):
-            content = content_of(response.chat_message)
-            assert isinstance(content, self._role.answer | RoleFailure)
-            replies.append(content if isinstance(content, RoleFailure) else self._finish(content, request, number))
-        self.spoken = tuple(zip(agents, replies, strict=True))
-        self.fatal_error = next((agent.fatal_error for agent in agents if agent.fatal_error), None)
-        unanswered = [reply for reply in replies if isinstance(reply, RoleFailure) and not reply.answered]
-        if unanswered:
-            return Response(chat_message=StructuredMessage[RoleFailure](content=unanswered[0], source=self.name))
-        return Response(
-            chat_message=StructuredMessage[Replies](content=Replies(replies=tuple(replies)), source=self.name)
+        answers = await gather(agent.reply([self._opening], cancellation_token) for agent in agents)
+        replies = tuple(
+            answer if isinstance(answer, RoleFailure) else self._finish(answer, request, number)
+            for number, answer in enumerate(answers)
         )
+        self.spoken = tuple(zip(agents, replies, strict=True))
+        unanswered = (reply for reply in replies if isinstance(reply, RoleFailure) and not reply.answered)
+        return next(unanswered, Replies(replies=replies))
 
     def _agent(self, inputs: Inputs) -> RoleAgent[Answer]:
         """A new agent for one answer: it must not see the other tasks."""
         context = self._calls.context.at(role=self.name, turn=self._asked)
         self._asked += 1
         return self._role.agent(self._calls.role_models, context, **inputs)
-
-    async def on_reset(self, cancellation_token: CancellationToken) -> None:
-        """Does nothing: it remembers nothing."""
 
 
 def _members(

@@ -5,12 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from autogen_agentchat.messages import BaseChatMessage
 from pydantic import BaseModel
 
-from lawtrace.agents.conversation import ProposalLoopResult, record_turn, run_proposal_loop
+from lawtrace.agents.conversation import ProposalLoopResult, ask_role, run_proposal_loop
 from lawtrace.agents.event_log import EventLog
-from lawtrace.agents.participants import Role, RoleFailure, content_of
+from lawtrace.agents.participants import Role, RoleFailure
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.environments.legal.document import Paragraph
 from lawtrace.schemas.log_entries import Context
@@ -105,14 +104,7 @@ class RoleCalls:
         """The answer of a single role. Raises errors that stop the run."""
         context = self.context.at(role=role.name, turn=turn)
         agent = role.agent(self.role_models, context, **inputs)
-        message = (await agent.run(task=opening)).messages[-1]
-        if agent.fatal_error is not None:
-            raise agent.fatal_error
-        assert isinstance(message, BaseChatMessage)
-        content = content_of(message)
-        assert isinstance(content, role.answer | RoleFailure)
-        record_turn(agent, content, context.at(turn=turn + 1), self.event_log)
-        return content
+        return await ask_role(agent, opening, context.at(turn=turn + 1), self.event_log)
 
 
 def as_json(value: object) -> str:

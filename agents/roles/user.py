@@ -4,11 +4,10 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from autogen_agentchat.messages import TextMessage
 from autogen_core import CancellationToken
 
 from lawtrace.agents.models.model_call import CallFailed, ModelCall
-from lawtrace.agents.participants import Role, RoleAgent, RoleFailure, content_of
+from lawtrace.agents.participants import Role, RoleAgent, RoleFailure
 from lawtrace.agents.scripted.user_automaton import ScriptedUser, UserLine
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.prompts.loader import Prompt
@@ -70,10 +69,7 @@ class DialogueUser:
         if self._voice is None or not VOICED_MOVES.issuperset(line.moves):
             return UserMessage(line, line.text)
         request = f"The assistant wrote:\n{heard or '(nothing yet)'}\n\nThe person answers:\n{line.text}"
-        response = await self._voice.on_messages([TextMessage(content=request, source="script")], CancellationToken())
-        if self._voice.fatal_error is not None:
-            raise self._voice.fatal_error
-        spoken = content_of(response.chat_message)
+        spoken = await self._voice.reply([request], CancellationToken())
         if isinstance(spoken, RoleFailure) and not spoken.answered:
             raise CallFailed("endpoint", f"the model of the user: {spoken.reason}")
         if not isinstance(spoken, SpokenMessage) or find_deviations(self._environment, line, spoken.text):
