@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import get_args
 
-from lawtrace.schemas.call_options import CallOptions, Price
+from lawtrace.schemas.call_options import BudgetOptions, CallOptions, Price
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import BudgetName
 
@@ -34,25 +35,14 @@ class Spending:
         return self + Spending(-other.messages, -other.tokens, -other.seconds, -other.money)
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(BudgetOptions):
     """Limits of a run; None means no limit. ``prices`` are keyed by model spec."""
 
-    messages: int | None = None
-    tokens: int | None = None
-    seconds: float | None = None
-    money: float | None = None
-    prices: Mapping[str, Price] = field(default_factory=dict[str, Price])
+    prices: Mapping[str, Price] = {}
 
     @property
     def limits(self) -> dict[BudgetName, float]:
-        limits: dict[BudgetName, float | None] = {
-            "messages": self.messages,
-            "tokens": self.tokens,
-            "seconds": self.seconds,
-            "money": self.money,
-        }
-        return {name: limit for name, limit in limits.items() if limit is not None}
+        return {name: limit for name in get_args(BudgetName) if (limit := getattr(self, name)) is not None}
 
     def spending(self, model: str, prompt_tokens: int, completion_tokens: int, seconds: float) -> Spending:
         """What one call uses."""
@@ -61,13 +51,10 @@ class Budget:
 
     def share(self, parts: int) -> "Budget":
         """The part of each limit that one of so many processes may use."""
-        return Budget(
-            None if self.messages is None else self.messages // parts,
-            None if self.tokens is None else self.tokens // parts,
-            None if self.seconds is None else self.seconds / parts,
-            None if self.money is None else self.money / parts,
-            self.prices,
-        )
+        shares: dict[str, float] = {
+            name: limit // parts if isinstance(limit, int) else limit / parts for name, limit in self.limits.items()
+        }
+        return self.model_copy(update=shares)
 
     def cost(self, model: str, prompt_tokens: int, completion_tokens: int) -> float:
         """The cost in money; 0 for a model without a price. Raises InputError if a money budget needs the price."""
@@ -108,12 +95,11 @@ class CallSettings:
 
 def call_settings(options: CallOptions) -> CallSettings:
     """The limits that a recipe sets."""
-    limits = options.budget
     return CallSettings(
         deadline_seconds=options.conversation.deadline_seconds,
         concurrency=options.conversation.concurrency,
         requests_per_minute=options.conversation.requests_per_minute,
-        budget=Budget(limits.messages, limits.tokens, limits.seconds, limits.money, options.prices),
+        budget=Budget(**options.budget.model_dump(), prices=options.prices),
     )
 
 

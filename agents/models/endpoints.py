@@ -10,13 +10,25 @@ from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.model_spec import ENDPOINTS, EndpointProvider, ModelSpec
 
 OPENAI_ADDRESS = "https://api.openai.com/v1"
-_ANTHROPIC_ADDRESS = "https://api.anthropic.com"
 _AZURE_VERSION = "2024-10-21"
-_LOCAL: Mapping[EndpointProvider, tuple[str, str]] = {
-    "ollama": ("OLLAMA_BASE_URL", "http://localhost:11434/v1"),
-    "llamacpp": ("LLAMACPP_BASE_URL", "http://localhost:8080/v1"),
+
+
+@dataclass(frozen=True, slots=True)
+class _Provider:
+    """The variables with the address and the key of a provider, and its default address. A local server has no key."""
+
+    variable: str
+    address: str
+    key: str = ""
+
+
+_PROVIDERS: Mapping[EndpointProvider, _Provider] = {
+    "openai": _Provider("OPENAI_BASE_URL", OPENAI_ADDRESS, "OPENAI_API_KEY"),
+    "azure": _Provider("AZURE_OPENAI_ENDPOINT", "", "AZURE_OPENAI_API_KEY"),
+    "anthropic": _Provider("ANTHROPIC_BASE_URL", "https://api.anthropic.com", "ANTHROPIC_API_KEY"),
+    "ollama": _Provider("OLLAMA_BASE_URL", "http://localhost:11434/v1"),
+    "llamacpp": _Provider("LLAMACPP_BASE_URL", "http://localhost:8080/v1"),
 }
-"""Local servers: the variable with the address, and the default address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +37,7 @@ class Access:
 
     address: str
     key: str
-    api_version: str | None = None
+    api_version: str
 
 
 def access_to(provider: EndpointProvider, environment: Mapping[str, str], spec: ModelSpec | None = None) -> Access:
@@ -33,31 +45,18 @@ def access_to(provider: EndpointProvider, environment: Mapping[str, str], spec: 
     who = f"model '{spec}'" if spec else f"provider {provider!r}"
     if trouble := missing_package(provider):
         raise InputError(f"{who}: {trouble}")
-    if provider in _LOCAL:
-        variable, address = _LOCAL[provider]
-        return Access(_address(variable, environment) or address, "none")
-    if provider == "azure":
-        address = _address("AZURE_OPENAI_ENDPOINT", environment)
-        if not address:
-            raise InputError(f"{who} needs an address: set AZURE_OPENAI_ENDPOINT, and AZURE_OPENAI_API_KEY")
-        api_version = environment.get("AZURE_OPENAI_API_VERSION") or _AZURE_VERSION
-        return Access(address, _key(who, "AZURE_OPENAI_API_KEY", environment), api_version)
-    if provider == "anthropic":
-        address = _address("ANTHROPIC_BASE_URL", environment) or _ANTHROPIC_ADDRESS
-        return Access(address, _key(who, "ANTHROPIC_API_KEY", environment))
-    address = _address("OPENAI_BASE_URL", environment) or OPENAI_ADDRESS
-    key = environment.get("OPENAI_API_KEY") or ("" if address == OPENAI_ADDRESS else "none")
+    known = _PROVIDERS[provider]
+    address = environment.get(known.variable) or known.address
+    if not address:
+        raise InputError(f"{who} needs an address: set {known.variable}, and {known.key}")
+    if not address.startswith(("http://", "https://")):
+        raise InputError(f"{known.variable}={address}: write the whole address, such as http://localhost:8000/v1")
+    needs_no_key = not known.key or (provider == "openai" and address != OPENAI_ADDRESS)
+    key = environment.get(known.key) or ("none" if needs_no_key else "")
     if not key:
-        raise InputError(f"{who} needs a key: set OPENAI_API_KEY, or OPENAI_BASE_URL if a compatible server is meant")
-    return Access(address, key)
-
-
-def _address(variable: str, environment: Mapping[str, str]) -> str | None:
-    """The address in a variable; None if it is not set. Raises InputError unless it is one of HTTP."""
-    address = environment.get(variable)
-    if address and not address.startswith(("http://", "https://")):
-        raise InputError(f"{variable}={address}: write the whole address, such as http://localhost:8000/v1")
-    return address
+        compatible = ", or OPENAI_BASE_URL if a compatible server is meant" if provider == "openai" else ""
+        raise InputError(f"{who} needs a key: set {known.key}{compatible}")
+    return Access(address, key, environment.get("AZURE_OPENAI_API_VERSION") or _AZURE_VERSION)
 
 
 def missing_package(provider: EndpointProvider) -> str | None:
@@ -72,21 +71,7 @@ def missing_package(provider: EndpointProvider) -> str | None:
     return f"the package anthropic is too new for AutoGen 0.7.5, which needs one below 1: {remedy}" if major else None
 
 
-def _key(who: str, variable: str, environment: Mapping[str, str]) -> str:
-    key = environment.get(variable)
-    if not key:
-        raise InputError(f"{who} needs a key: set {variable}")
-    return key
-
-
 CHECK_TIMEOUT_SECONDS = 3.0
-
-_REQUIRED_VARIABLES: Mapping[EndpointProvider, tuple[str, ...]] = {
-    "openai": ("OPENAI_BASE_URL", "OPENAI_API_KEY"),
-    "azure": ("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY"),
-    "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
-}
-"""A provider is checked if one of these is set."""
 
 
 def check_endpoints(environment: Mapping[str, str]) -> dict[str, str]:
@@ -98,10 +83,10 @@ def check_endpoints(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _endpoint_status(provider: EndpointProvider, environment: Mapping[str, str]) -> str:
-    variables = _REQUIRED_VARIABLES.get(provider, ())
-    if variables and not any(environment.get(name) for name in variables):
+    known = _PROVIDERS[provider]
+    if known.key and not (environment.get(known.variable) or environment.get(known.key)):
         needed = f"; {trouble}" if (trouble := missing_package(provider)) else ""
-        return f"not set up: {_missing_variables(variables)}{needed}"
+        return f"not set up: neither {known.variable} nor {known.key} is set{needed}"
     try:
         access = access_to(provider, environment)
     except InputError as error:
@@ -113,35 +98,24 @@ def _endpoint_status(provider: EndpointProvider, environment: Mapping[str, str])
     except Exception as error:
         if not is_endpoint_error(error):
             raise
-        if provider in _LOCAL and not environment.get(variable := _LOCAL[provider][0]):
-            return f"not set up: nothing answers at {access.address}, its usual address; {variable} names another"
+        if not known.key and not environment.get(known.variable):
+            return f"not set up: nothing answers at {access.address}, its usual address; {known.variable} names another"
         return f"does not answer at {access.address}: {describe_error(error)[:240]}"
     return f"answers, with {len(names)} models: {', '.join(names[:5])}"
-
-
-def _missing_variables(variables: tuple[str, ...]) -> str:
-    return f"{variables[0]} is not set" if len(variables) == 1 else f"neither {' nor '.join(variables)} is set"
 
 
 def _model_names(provider: EndpointProvider, access: Access) -> list[str]:
     if provider == "anthropic":
         from anthropic import Anthropic  # an extra
 
-        with Anthropic(
-            base_url=access.address, api_key=access.key, timeout=CHECK_TIMEOUT_SECONDS, max_retries=0
-        ) as anthropic:
-            return [model.id for model in anthropic.models.list()]
+        anthropic = Anthropic(base_url=access.address, api_key=access.key)
+        with anthropic.with_options(timeout=CHECK_TIMEOUT_SECONDS, max_retries=0) as client:
+            return [model.id for model in client.models.list()]
     from openai import AzureOpenAI, OpenAI  # takes half a second
 
     if provider == "azure":
-        client: OpenAI = AzureOpenAI(
-            azure_endpoint=access.address,
-            api_key=access.key,
-            api_version=access.api_version,
-            timeout=CHECK_TIMEOUT_SECONDS,
-            max_retries=0,
-        )
+        openai: OpenAI = AzureOpenAI(azure_endpoint=access.address, api_key=access.key, api_version=access.api_version)
     else:
-        client = OpenAI(base_url=access.address, api_key=access.key, timeout=CHECK_TIMEOUT_SECONDS, max_retries=0)
-    with client:
+        openai = OpenAI(base_url=access.address, api_key=access.key)
+    with openai.with_options(timeout=CHECK_TIMEOUT_SECONDS, max_retries=0) as client:
         return [model.id for model in client.models.list()]

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import Any, Protocol, cast
 
 from autogen_core.models import AssistantMessage, ChatCompletionClient, CreateResult, LLMMessage
 from pydantic import BaseModel
@@ -13,9 +13,6 @@ from lawtrace.agents.models.model_call import CallFailed, ModelCall
 from lawtrace.agents.models.request_client import MODEL_INFO
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.model_spec import ENDPOINTS, ModelParameters, ModelSpec
-
-if TYPE_CHECKING:  # imported where an endpoint is opened: it takes half a second
-    from openai import AsyncOpenAI
 
 EMPTY_MESSAGE_PLACEHOLDER = "(nothing)"
 
@@ -139,49 +136,34 @@ def connect(spec: ModelSpec, environment: Mapping[str, str]) -> Endpoint:
     warnings.filterwarnings("ignore", "Finish reason mismatch", UserWarning)
     warnings.filterwarnings("ignore", "Tool call function arguments field is not a string", UserWarning)
     warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
-    match spec.provider:
-        case "anthropic":
-            return Endpoint(_anthropic(spec, access), access.address, json_mode=False, key=access.key)
-        case "azure":
-            return Endpoint(_azure(spec, access), access.address, key=access.key)
-        case _:
-            from openai import AsyncOpenAI
-
-            from lawtrace.agents.models.response_normalizer import NormalizingHttpClient
-
-            opened = AsyncOpenAI(
-                base_url=access.address,
-                api_key=access.key,
-                max_retries=0,
-                timeout=None,
-                http_client=NormalizingHttpClient(),
-            )
-            client = _compatible(spec, opened)
-            own_vendor = access.address == OPENAI_ADDRESS
-            return Endpoint(client, access.address, is_openai=own_vendor, key=access.key)
+    if spec.provider == "anthropic":
+        return Endpoint(_anthropic(spec, access), access.address, json_mode=False, key=access.key)
+    is_openai = access.address == OPENAI_ADDRESS
+    return Endpoint(_compatible(spec, access), access.address, is_openai=is_openai, key=access.key)
 
 
-def _azure(spec: ModelSpec, access: Access) -> ChatCompletionClient:
-    """A client for an Azure deployment; the spec names the deployment."""
-    from openai import AsyncAzureOpenAI
+def _compatible(spec: ModelSpec, access: Access) -> ChatCompletionClient:
+    """A client for OpenAI's protocol. For Azure the spec names the deployment."""
+    from autogen_ext.models.openai import BaseOpenAIChatCompletionClient
+    from openai import AsyncAzureOpenAI, AsyncOpenAI
 
     from lawtrace.agents.models.response_normalizer import NormalizingHttpClient
 
-    opened = AsyncAzureOpenAI(
-        azure_deployment=spec.name,
-        azure_endpoint=access.address,
-        api_key=access.key,
-        api_version=access.api_version or "",
-        max_retries=0,
-        timeout=None,
-        http_client=NormalizingHttpClient(),
-    )
-    return _compatible(spec, opened)
-
-
-def _compatible(spec: ModelSpec, opened: "AsyncOpenAI") -> ChatCompletionClient:
-    from autogen_ext.models.openai import BaseOpenAIChatCompletionClient
-
+    settings: dict[str, Any] = {
+        "api_key": access.key,
+        "max_retries": 0,
+        "timeout": None,
+        "http_client": NormalizingHttpClient(),
+    }
+    if spec.provider == "azure":
+        opened: AsyncOpenAI = AsyncAzureOpenAI(
+            azure_deployment=spec.name,
+            azure_endpoint=access.address,
+            api_version=access.api_version,
+            **settings,
+        )
+    else:
+        opened = AsyncOpenAI(base_url=access.address, **settings)
     return BaseOpenAIChatCompletionClient(
         opened, create_args={"model": spec.name}, model_info=MODEL_INFO, include_name_in_message=False
     )

@@ -1,5 +1,7 @@
 """Retries of transport errors only: an unwanted answer is still the answer."""
 
+from dataclasses import dataclass
+
 from autogen_core.models import CreateResult
 from tenacity import (
     AsyncRetrying,
@@ -31,6 +33,7 @@ _SHORTEST_KEY = 8
 log = get_logger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
 class RetryLayer:
     """Retries transport errors, records each retry, and turns the last error into `CallFailed`.
 
@@ -38,25 +41,16 @@ class RetryLayer:
     goes into no record and no log. ``rate`` grants each further request its time, as the first has it already.
     """
 
-    def __init__(
-        self,
-        inner: Layer,
-        event_log: EventLog,
-        policy: RetryPolicy,
-        deadline_seconds: float,
-        key: str = "",
-        rate: Rate | None = None,
-    ) -> None:
-        self._inner = inner
-        self._event_log = event_log
-        self._key = key
-        self._rate = rate
-        self._backoff = wait_exponential(policy.first_wait, policy.longest_wait) + wait_random(0, policy.first_wait)
-        self._stop = stop_after_attempt(policy.tries) | stop_before_delay(deadline_seconds)
+    inner: Layer
+    event_log: EventLog
+    policy: RetryPolicy
+    deadline_seconds: float
+    key: str = ""
+    rate: Rate | None = None
 
     async def ask(self, call: ModelCall) -> CreateResult:
         retrying = AsyncRetrying(
-            stop=self._stop,
+            stop=stop_after_attempt(self.policy.tries) | stop_before_delay(self.deadline_seconds),
             wait=self._wait,
             retry=retry_if_exception(is_transport_error),
             before_sleep=lambda state: self._note(call, state),
@@ -75,15 +69,18 @@ class RetryLayer:
             ) from error
 
     async def _try(self, call: ModelCall) -> CreateResult:
-        if call.progress.tries and self._rate is not None:
-            await self._rate.turn(call.context.model or "")
+        if call.progress.tries and self.rate is not None:
+            await self.rate.turn(call.context.model or "")
         call.progress.tries += 1
-        return await self._inner.ask(call)
+        return await self.inner.ask(call)
 
     def _wait(self, state: RetryCallState) -> float:
         error = _error(state)
         asked = None if error is None else retry_after_seconds(error)
-        return self._backoff(state) if asked is None else asked
+        if asked is not None:
+            return asked
+        first, longest = self.policy.first_wait, self.policy.longest_wait
+        return (wait_exponential(first, longest) + wait_random(0, first))(state)
 
     def _note(self, call: ModelCall, state: RetryCallState) -> None:
         error = _error(state)
@@ -91,7 +88,7 @@ class RetryLayer:
         retried = CallRetried(
             context=call.context, try_number=state.attempt_number, error=text, waited_seconds=state.upcoming_sleep
         )
-        self._event_log.record(retried)
+        self.event_log.record(retried)
         log.warning(
             "model call retried",
             **call.context.model_dump(exclude_none=True),
@@ -102,7 +99,7 @@ class RetryLayer:
 
     def _explain(self, error: BaseException) -> str:
         text = describe_error(error)
-        return text.replace(self._key, "[the key]") if len(self._key) >= _SHORTEST_KEY else text
+        return text.replace(self.key, "[the key]") if len(self.key) >= _SHORTEST_KEY else text
 
 
 def _error(state: RetryCallState) -> BaseException | None:

@@ -31,9 +31,7 @@ class _Response(Protocol):
 
 def is_endpoint_error(error: BaseException) -> bool:
     """Whether the endpoint or the connection is at fault."""
-    return _documented_error_name(error) is not None or isinstance(
-        error, ConnectionError | TimeoutError | UnreadableReply
-    )
+    return bool(_names(error)) or isinstance(error, ConnectionError | TimeoutError | UnreadableReply)
 
 
 def is_transport_error(error: BaseException) -> bool:
@@ -44,7 +42,7 @@ def is_transport_error(error: BaseException) -> bool:
         return passing and getattr(error, "code", None) != "insufficient_quota"
     if _unreadable(error) is not None:
         return False
-    return _documented_error_name(error) in _NO_ANSWER or isinstance(error, ConnectionError | TimeoutError)
+    return "APIConnectionError" in _names(error) or isinstance(error, ConnectionError | TimeoutError)
 
 
 def is_refused_request(error: BaseException) -> bool:
@@ -80,24 +78,17 @@ def describe_error(error: BaseException) -> str:
         return f"{message}; {remedy}" if remedy else message
     if (unreadable := _unreadable(error)) is not None:
         return f"{unreadable}; check the endpoint's address"
-    if _documented_error_name(error) == "APITimeoutError":
+    if "APITimeoutError" in _names(error):
         return "the endpoint did not answer in time"
-    if _documented_error_name(error) == "APIConnectionError":
+    if "APIConnectionError" in _names(error):
         return f"no connection to the endpoint ({error.__cause__ or error})"
     return f"{type(error).__name__}: {error}"
 
 
-_NO_ANSWER = frozenset({"APIConnectionError", "APITimeoutError"})
-_PACKAGES = frozenset({"openai", "anthropic"})
-
-
-def _documented_error_name(error: BaseException) -> str | None:
-    """The name among the errors that the packages document; None for other errors."""
-    kinds = [kind for kind in type(error).__mro__ if kind.__module__.split(".")[0] in _PACKAGES]
-    for name in ("APITimeoutError", "APIConnectionError", "APIStatusError"):
-        if any(kind.__name__ == name for kind in kinds):
-            return name
-    return kinds[0].__name__ if kinds else None
+def _names(error: BaseException) -> set[str]:
+    """The names of the error in the packages, from its own to the most general; none for other errors."""
+    kinds = type(error).__mro__
+    return {kind.__name__ for kind in kinds if kind.__module__.split(".")[0] in {"openai", "anthropic"}}
 
 
 def _unreadable(error: BaseException) -> UnreadableReply | None:
@@ -106,4 +97,4 @@ def _unreadable(error: BaseException) -> UnreadableReply | None:
 
 def _response(error: BaseException) -> _Response | None:
     """The response, if the endpoint sent one with an error status."""
-    return getattr(error, "response", None) if _documented_error_name(error) == "APIStatusError" else None
+    return getattr(error, "response", None) if "APIStatusError" in _names(error) else None
