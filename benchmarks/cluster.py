@@ -32,8 +32,7 @@ from lawtrace.runs.stages.artifacts import RULES as RULES_FILE
 from lawtrace.runs.stages.artifacts import TASKS as PIPELINE_TASKS
 from lawtrace.runs.stages.attempts_stage import AnswerExecutor
 from lawtrace.runs.stages.cluster_jobs import Cluster, Unit
-from lawtrace.runs.stages.evaluate import SANDBOXES_OF_A_WORKER
-from lawtrace.runs.stages.stage_job import StageJob
+from lawtrace.runs.stages.stage_job import SANDBOXES_OF_A_WORKER, StageJob
 from lawtrace.runs.stages.submitted_programs import SubmittedRow, prepare_programs
 from lawtrace.runs.stages.traces_stage import TracePlan, prepare_parts, synthesize_traces
 from lawtrace.runs.store.event_log_file import EventLogFile, utc_now

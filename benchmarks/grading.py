@@ -25,7 +25,7 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.sandbox import Program, Returned, Sandbox, SandboxPool, Toolset
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.scoring.judge import judge
-from lawtrace.runs.stages.attempts_stage import execute_answers
+from lawtrace.runs.stages.attempts_stage import AnswerExecutor
 from lawtrace.runs.stages.submitted_programs import read_programs
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer, Execution
@@ -63,7 +63,8 @@ def read_all(directory: Path) -> list[Recorded]:
 def judge_all(recorded: list[Recorded], sandboxes: SandboxPool) -> None:
     for one in recorded:
         by_id = {task.id: task for task in one.tasks}
-        for attempt in execute_answers(one.environment, one.tasks, one.programs, sandboxes):
+        executor = AnswerExecutor(one.environment, one.tasks, None)
+        for attempt in sandboxes.map(executor.execute, one.programs):
             judge(one.environment, by_id[attempt.answer.task], attempt)
 
 

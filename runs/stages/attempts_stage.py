@@ -1,11 +1,10 @@
 """Tasks to answers to attempts: the model under test answers, and its program or its calls are executed."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from lawtrace.agents.concurrency import gather
 from lawtrace.agents.conversations.attempts import ask_for_program, run_tool_conversation
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.recording import RecordedClient
@@ -114,23 +113,13 @@ class AttemptMaker:
         self._shields = Shields(self._environment, law.regulation)
         self._users = DialogueUsers.of(context) if options.mode == "dialogue" else None
 
-    async def collect(
-        self, units: Sequence[AttemptUnit], on_attempt: Callable[[Attempt], None] = lambda _: None
-    ) -> list[Attempt]:
-        """One attempt for each unit, in order. Answers are requested concurrently. ``on_attempt`` is called in the
-        thread that executed the answer."""
-        return await gather(self.make(unit, on_attempt) for unit in units)
-
-    async def make(self, unit: AttemptUnit, on_attempt: Callable[[Attempt], None] = lambda _: None) -> Attempt:
+    async def make(self, unit: AttemptUnit) -> Attempt:
         """The attempt of a unit."""
-        answer = await self._ask(unit)
 
         def execute(sandbox: Sandbox, answer: Answer) -> Attempt:
-            attempt = _execute(self._environment, unit.task, answer, sandbox, self._shields)
-            on_attempt(attempt)
-            return attempt
+            return _execute(self._environment, unit.task, answer, sandbox, self._shields)
 
-        return await asyncio.wrap_future(self._sandboxes.submit(execute, answer))
+        return await asyncio.wrap_future(self._sandboxes.submit(execute, await self._ask(unit)))
 
     async def _ask(self, unit: AttemptUnit) -> Answer:
         options = self._options
@@ -223,23 +212,6 @@ class AnswerExecutor:
         if isinstance(row, Attempt):
             return row
         return _execute(self._environment, self._by_id[row.task], row, sandbox, self._shields)
-
-
-def execute_answers(
-    environment: Environment,
-    tasks: Sequence[Task],
-    answers: Sequence[Answer | Attempt],
-    sandboxes: SandboxPool,
-    on_program: Callable[[], None] = lambda: None,
-    *,
-    regulation: Regulation | None = None,
-) -> list[Attempt]:
-    """Execute each answer, in order (see `AnswerExecutor`)."""
-    attempts: list[Attempt] = []
-    for attempt in sandboxes.map(AnswerExecutor(environment, tasks, regulation).execute, answers):
-        attempts.append(attempt)
-        on_program()
-    return attempts
 
 
 def _execute(environment: Environment, task: Task, answer: Answer, sandbox: Sandbox, shields: Shields) -> Attempt:

@@ -5,6 +5,7 @@ no client of a model.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING
@@ -191,7 +192,7 @@ async def build(context: StageContext, products: Products, write: "WritePairs | 
 
 
 def _writer(context: StageContext, products: Products) -> "WritePairs":
-    from lawtrace.runs.stages.tasks_stage import take_pairs, write_on_cluster, write_pairs
+    from lawtrace.runs.stages.tasks_stage import take_pairs, write_pairs
 
     recipe, environment = context.recipe, context.domain.environment
     if recipe.tasks.texts is not None:
@@ -199,8 +200,8 @@ def _writer(context: StageContext, products: Products) -> "WritePairs":
         texts = read_texts(file)
         require_texts(asked_requests(environment, products[TRACES]), texts, file)
         return partial(take_pairs, texts)
-    if context.cluster is not None and any(calls.of_endpoint for calls in _writing_calls(context)):
-        return partial(write_on_cluster, context, context.cluster)
+    if not any(calls.of_endpoint for calls in _writing_calls(context)):
+        context = replace(context, cluster=None)
     return partial(write_pairs, context)
 
 

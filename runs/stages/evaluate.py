@@ -16,8 +16,6 @@ from lawtrace.schemas.verdict_rows import Outcome, Verdict
 
 USUAL_MESSAGES = 3
 """Messages of the user in a dialogue, if the model asks for what it needs."""
-SANDBOXES_OF_A_WORKER = 2
-"""A worker of a cluster has one core: while one program waits for an answer, another can use it."""
 
 
 def _attempts_depend(inputs: StageInputs) -> Mapping[str, object]:
@@ -46,24 +44,25 @@ def _attempt_calls(inputs: StageInputs) -> Iterator[RoleCalls]:
         yield RoleCalls("user", inputs.recipe.models.user, talking * USUAL_MESSAGES, talking * turns * MAX_TRIES)
 
 
-def attempt_sandboxes(context: StageContext, count: int | None = None) -> SandboxPool:
-    """The sandboxes of the models under test; ``count`` of them, or as many as this machine has cores for."""
-    return SandboxPool(Limits(seconds=context.recipe.attempts.seconds), count=count)
+def attempt_sandboxes(context: StageContext) -> SandboxPool:
+    """The sandboxes of the models under test."""
+    return SandboxPool(Limits(seconds=context.recipe.attempts.seconds), count=context.sandboxes)
 
 
 def prepare_attempts(
     context: StageContext, products: Products, stack: ExitStack
 ) -> Callable[[str], Awaitable[Attempt]]:
-    """A worker's attempts, by the keys of their units."""
+    """Makes attempts, by the keys of their units."""
     from lawtrace.runs.stages.attempts_stage import AttemptMaker, planned_units
 
-    maker = AttemptMaker(context, products, stack.enter_context(attempt_sandboxes(context, SANDBOXES_OF_A_WORKER)))
+    maker = AttemptMaker(context, products, stack.enter_context(attempt_sandboxes(context)))
     units = {unit.key: unit for unit in planned_units(context, products)}
     return lambda key: maker.make(units[key])
 
 
 async def _attempt(context: StageContext, products: Products) -> Made:
-    from lawtrace.runs.stages.attempts_stage import AttemptMaker, planned_units
+    from lawtrace.runs.stages.attempts_stage import planned_units
+    from lawtrace.runs.stages.stage_job import make_units
 
     units = context.shard.of(planned_units(context, products))
     by_id = {task.id: task for task in products[TASKS]}
@@ -80,16 +79,8 @@ async def _attempt(context: StageContext, products: Products) -> Made:
             outcomes.append(context.judge.keep(by_id[attempt.answer.task], attempt).outcome)
             step()
 
-        if context.cluster is not None:
-            from lawtrace.runs.stages.stage_job import StageJob, call_records
-
-            job = StageJob[str, Attempt].of(context, products, (TASKS, HABITS), prepare_attempts)
-            keys = [Unit(unit.key, (unit.key,)) for unit in units]
-            made = context.cluster.products(job, keys, records=call_records(context), on_product=tally)
-            rows = [row async for row in made]
-        else:
-            with attempt_sandboxes(context) as sandboxes:
-                rows = await AttemptMaker(context, products, sandboxes).collect(units, tally)
+        keys = [Unit(unit.key, (unit.key,)) for unit in units]
+        rows = await make_units(context, products, (TASKS, HABITS), prepare_attempts, keys, tally)
     return Made(complete=all(row.invalid is None for row in rows)).add(ATTEMPTS, rows)
 
 

@@ -7,13 +7,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Generic, Self
 
+from lawtrace.agents.concurrency import gather, run_in_worker_thread
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.domains.loader import environment_files, is_folder
 from lawtrace.environments.regulations.documents import all_files
 from lawtrace.environments.sandbox import Sandbox
-from lawtrace.runs.stages.cluster_jobs import Bundle, CallRecords, Given, ModelAccess, Product
+from lawtrace.runs.stages.cluster_jobs import Bundle, CallRecords, Given, ModelAccess, Product, Unit
 from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -25,6 +26,9 @@ from lawtrace.schemas.recipe import Recipe
 Prepare = Callable[[StageContext, Products, ExitStack], Callable[[Given], Awaitable[Product]]]
 """Prepares a worker for a stage: from context and inputs to what makes a unit. A function of a module, since other
 processes load it by its name; the stack is closed when the worker ends."""
+
+SANDBOXES_OF_A_WORKER = 2
+"""A worker of a cluster has one core: while one program waits for an answer, another can use it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,7 @@ class StageJob(Generic[Given, Product]):
             sandbox=Sandbox(),
             folder=folder,
             variant=self.variant,
+            sandboxes=SANDBOXES_OF_A_WORKER,
         )
         return self.prepare(context, self._products(folder), stack)
 
@@ -97,7 +102,31 @@ class StageJob(Generic[Given, Product]):
         return products
 
 
-def call_records(context: StageContext) -> CallRecords:
-    """Where a stage of a run keeps the calls of its workers."""
-    assert isinstance(context.event_log, EventLogFile)
-    return CallRecords(context.event_log, context.clients, call_settings(context.recipe))
+async def make_units(
+    context: StageContext,
+    products: Products,
+    needs: Sequence[AnyFile],
+    prepare: Prepare[Given, Product],
+    units: Sequence[Unit[Given]],
+    on_product: Callable[[Product], None],
+) -> list[Product]:
+    """The product of each unit of a stage, in order: made by the cluster of the run, or else here, all at once.
+
+    ``needs``: see `StageJob.of`. ``on_product``: called for each product as soon as it is there.
+    """
+    if context.cluster is not None:
+        job, records = StageJob[Given, Product].of(context, products, needs, prepare), None
+        if any(unit.conversations for unit in units):
+            assert isinstance(context.event_log, EventLogFile)
+            records = CallRecords(context.event_log, context.clients, call_settings(context.recipe))
+        made = context.cluster.products(job, units, records=records, on_product=on_product)
+        return [product async for product in made]
+    with ExitStack() as stack:
+        make = prepare(context, products, stack)
+
+        async def one(unit: Unit[Given]) -> Product:
+            product = await make(unit.given)
+            await run_in_worker_thread(lambda: on_product(product))
+            return product
+
+        return await gather(one(unit) for unit in units)

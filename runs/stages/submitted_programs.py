@@ -9,14 +9,13 @@ from typing import Any, cast
 
 from pydantic import ConfigDict, RootModel
 
-from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.runs.published import published_evaluation
 from lawtrace.runs.stages.artifacts import ATTEMPTS, TASKS
-from lawtrace.runs.stages.attempts_stage import AnswerExecutor, execute_answers
+from lawtrace.runs.stages.attempts_stage import AnswerExecutor
 from lawtrace.runs.stages.cluster_jobs import Unit
-from lawtrace.runs.stages.evaluate import SANDBOXES_OF_A_WORKER, attempt_sandboxes
+from lawtrace.runs.stages.evaluate import attempt_sandboxes
 from lawtrace.runs.stages.stage import Made, Stage, StageContext, StageInputs
-from lawtrace.runs.stages.stage_job import StageJob
+from lawtrace.runs.stages.stage_job import make_units
 from lawtrace.runs.store.stage_files import UsableRows, read_text, read_usable_lines
 from lawtrace.runs.store.stage_store import Products, StageFile
 from lawtrace.schemas.attempt_rows import Answer, Attempt
@@ -57,32 +56,21 @@ def _parse_line(line: str) -> SubmittedRow:
 
 
 async def _execute(context: StageContext, products: Products) -> Made:
-    domain, programs = context.domain, products[PROGRAMS]
+    programs = products[PROGRAMS]
     attempts = [row for row in programs if isinstance(row, Attempt)]
     if len(attempts) == len(programs):
         return Made().add(ATTEMPTS, attempts)
     with context.progress.stage("programs in the sandbox", len(programs)) as step:
-        if context.cluster is not None:
-            job = StageJob[SubmittedRow, Attempt].of(context, products, (TASKS,), prepare_programs)
-            units = [Unit(row) for row in programs]
-            made = context.cluster.products(job, units, on_product=lambda _: step())
-            return Made().add(ATTEMPTS, [row async for row in made])
-
-        def execute() -> Made:
-            with attempt_sandboxes(context) as sandboxes:
-                rows = execute_answers(
-                    domain.environment, products[TASKS], programs, sandboxes, step, regulation=domain.regulation
-                )
-            return Made().add(ATTEMPTS, rows)
-
-        return await run_in_worker_thread(execute)
+        units = [Unit(row) for row in programs]
+        rows = await make_units(context, products, (TASKS,), prepare_programs, units, lambda _: step())
+    return Made().add(ATTEMPTS, rows)
 
 
 def prepare_programs(
     context: StageContext, products: Products, stack: ExitStack
 ) -> Callable[[SubmittedRow], Awaitable[Attempt]]:
-    """What a worker makes attempts of submitted programs with."""
-    sandboxes = stack.enter_context(attempt_sandboxes(context, SANDBOXES_OF_A_WORKER))
+    """Makes attempts of submitted programs."""
+    sandboxes = stack.enter_context(attempt_sandboxes(context))
     executor = AnswerExecutor(context.domain.environment, products[TASKS], context.domain.regulation)
 
     async def execute(row: SubmittedRow) -> Attempt:

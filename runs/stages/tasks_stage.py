@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from lawtrace.agents.concurrency import gather, run_in_worker_thread
+from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.agents.conversations.instruction_writing import InstructionResult, write_instruction
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.progress import StageProgress
@@ -18,13 +18,13 @@ from lawtrace.environments.sandbox import Sandbox
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
 from lawtrace.runs.scoring.judge import breaks_a_rule, judge_rules
-from lawtrace.runs.stages.cluster_jobs import Cluster, Unit
+from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.execution import run_program
 from lawtrace.runs.stages.goal_orders import find_open_order
 from lawtrace.runs.stages.habits import select_requests
 from lawtrace.runs.stages.human_texts import entry_id
 from lawtrace.runs.stages.stage import StageContext
-from lawtrace.runs.stages.stage_job import StageJob, call_records
+from lawtrace.runs.stages.stage_job import make_units
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.runs.store.text_file import WrittenTexts
 from lawtrace.runs.tasks import Task, call_rows, trace_of
@@ -224,35 +224,25 @@ def _pair_context(row: TraceRow, variant: str | None) -> Context:
     return Context(stage="tasks", role="instruction_generator", task=row.id, variant=variant)
 
 
-def pair_conversations(row: TraceRow, variant: str | None) -> tuple[str, ...]:
-    """The ids of the conversations in which the instructions of a request are written."""
-    return tuple(_pair_context(row, variant).at(style=style).conversation_id for style in STYLES)
-
-
 async def write_pairs(
     context: StageContext, rows: Sequence[TraceRow], on_pair: Callable[[], None] = lambda: None
 ) -> list[WrittenPair]:
     """The instructions of the requests, as many at a time as the recipe has calls."""
-    slots = asyncio.Semaphore(context.recipe.conversation.concurrency)
-
-    async def one(row: TraceRow) -> WrittenPair:
-        async with slots:
-            pair = await write_pair(context, row)
-        on_pair()
-        return pair
-
-    return await gather(one(row) for row in rows)
-
-
-async def write_on_cluster(context: StageContext, cluster: Cluster, rows: Sequence[TraceRow]) -> list[WrittenPair]:
-    """The instructions of the requests, written by workers."""
-    job = StageJob[TraceRow, WrittenPair].of(context, Products(), (), _prepare_writer)
-    units = [Unit(row, pair_conversations(row, context.variant)) for row in rows]
-    return [pair async for pair in cluster.products(job, units, records=call_records(context))]
+    units = [
+        Unit(row, tuple(_pair_context(row, context.variant).at(style=style).conversation_id for style in STYLES))
+        for row in rows
+    ]
+    return await make_units(context, Products(), (), _prepare_writer, units, lambda _: on_pair())
 
 
 def _prepare_writer(context: StageContext, _: Products, __: ExitStack) -> Callable[[TraceRow], Awaitable[WrittenPair]]:
-    return partial(write_pair, context)
+    slots = asyncio.Semaphore(context.recipe.conversation.concurrency)
+
+    async def write(row: TraceRow) -> WrittenPair:
+        async with slots:
+            return await write_pair(context, row)
+
+    return write
 
 
 async def take_pairs(texts: WrittenTexts, rows: Sequence[TraceRow]) -> list[WrittenPair]:

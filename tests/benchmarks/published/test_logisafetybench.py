@@ -12,10 +12,10 @@ from benchmarks.published.records import parse_record
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.sandbox import Sandbox, SandboxPool
 from lawtrace.runs.scoring.judge import judge
-from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.submitted_programs import read_programs
 from lawtrace.schemas.choices import PublishedDomainName
 from lawtrace.schemas.errors import InputError
+from tests.support.answers import execute_answers
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "logisafety"
 needs_published = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published data are not beside the checkout")

@@ -12,12 +12,12 @@ from benchmarks.published.logisafetybench import import_tasks
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.sandbox import Sandbox, SandboxPool
 from lawtrace.runs.report.labels import OUTCOME_LABELS
-from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.baseline_answers import baseline_programs
 from lawtrace.runs.stages.submitted_programs import read_programs
 from lawtrace.runs.web.export import export_report
 from lawtrace.schemas.recipe import BASELINES, without_habit
 from lawtrace.schemas.verdict_rows import Verdict
+from tests.support.answers import execute_answers
 from tests.support.browser import needs_browser, open_page
 from tests.support.profile_comparison import compare_profiles
 

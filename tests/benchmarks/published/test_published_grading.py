@@ -19,7 +19,6 @@ from lawtrace.environments.sandbox import Returned, Sandbox, SandboxPool
 from lawtrace.runs.report.run_comparison import read_side
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.scoring.metrics import count_outcomes, failure_shares
-from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.submitted_programs import read_programs
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer, Attempt, Execution
@@ -29,6 +28,7 @@ from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.task_rows import PublishedCase
 from lawtrace.schemas.verdict_rows import Verdict, make_verdict
 from lawtrace.solver.rules import Rule
+from tests.support.answers import execute_answers
 from tests.support.profile_comparison import compare_profiles
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "logisafety"

@@ -12,9 +12,9 @@ from benchmarks.published.logisafetybench import import_tasks
 from benchmarks.published.mock_tools import TeladocMock
 from lawtrace.environments.domains.telehealth import ENVIRONMENT
 from lawtrace.environments.sandbox import Raised, Returned, Sandbox, SandboxPool
-from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.submitted_programs import read_programs
 from lawtrace.schemas.events import Json
+from tests.support.answers import execute_answers
 from tests.support.profile_comparison import compare_profiles
 from tests.support.shell import Shell
 

@@ -14,8 +14,8 @@ from benchmarks.published.comparison import ProfileComparison
 from benchmarks.published.logisafetybench import ImportedTasks, import_tasks
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.sandbox import Sandbox, SandboxPool
-from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.submitted_programs import read_programs
+from tests.support.answers import execute_answers
 from tests.support.profile_comparison import compare_profiles
 
 DATA = Path(__file__).parents[2] / "data" / "logisafetybench"

@@ -12,11 +12,11 @@ from lawtrace.environments.domains.loader import PAPER_DOMAINS
 from lawtrace.environments.sandbox import SandboxPool
 from lawtrace.runs.release.task_set import ReleaseManifest, check_release, read_manifest, task_files
 from lawtrace.runs.scoring.judge import judge
-from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.store.stage_files import file_digest, read_rows
 from lawtrace.runs.store.task_file import read_task_rows, read_tasks
 from lawtrace.schemas.attempt_rows import Answer
 from lawtrace.schemas.quality_rows import QualityRow
+from tests.support.answers import execute_answers
 from tests.support.shell import Shell, run_command
 
 OLD = Path(__file__).parents[2] / "data" / "release-0.1.0" / "banking.jsonl"

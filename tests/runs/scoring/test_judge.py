@@ -7,11 +7,11 @@ import pytest
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.sandbox import Limits, SandboxPool
 from lawtrace.runs.scoring.judge import AttemptJudge, RuleJudge, judge
-from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.solver.rules import Rule
+from tests.support.answers import execute_answers
 from tests.support.bank_task import make_task
 
 

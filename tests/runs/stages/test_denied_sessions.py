@@ -17,7 +17,6 @@ from lawtrace.runs.report.terminal_tables import outcome_table
 from lawtrace.runs.runner import RunResult
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.scoring.metrics import count_outcomes
-from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.denied_sessions import deny_authorization
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_task_rows, write_tasks
@@ -30,6 +29,7 @@ from lawtrace.schemas.quality_rows import QualityRow
 from lawtrace.schemas.recipe import BASELINES, AttemptOptions, Recipe, RuleOptions, TaskOptions
 from lawtrace.schemas.trace_options import TraceConstraints
 from lawtrace.schemas.verdict_rows import Verdict
+from tests.support.answers import execute_answers
 from tests.support.runs import run
 from tests.support.shell import Shell
 

@@ -13,10 +13,10 @@ from lawtrace.environments.runtime.simulation import simulate_call
 from lawtrace.environments.sandbox import Limits, SandboxPool, SandboxUnavailable
 from lawtrace.environments.sandbox.bubblewrap import start_sandbox
 from lawtrace.runs.scoring.judge import judge
-from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.verdict_rows import Verdict
+from tests.support.answers import execute_answers
 from tests.support.bank_task import make_task
 from tests.support.processes import warm_parents
 

@@ -14,7 +14,6 @@ from lawtrace.environments.spec.clock import Clock
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
 from lawtrace.runs.scoring.judge import judge
-from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.events import Json
@@ -23,6 +22,7 @@ from lawtrace.schemas.log_entries import FunctionCalled
 from lawtrace.schemas.tool_conversation import ToolConversation, Turn
 from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.solver.rules import Rule
+from tests.support.answers import execute_answers
 from tests.support.incident_room import EMPTY, INCIDENT_ROOM, START
 
 RULE = Rule(id="notify-in-time", formula="G(Open -> F[<= 10min] Notify)")

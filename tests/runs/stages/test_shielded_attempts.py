@@ -12,7 +12,6 @@ from lawtrace.runs.recipe_file import validate_options
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.runner import RunResult
-from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.web.export import render_report
 from lawtrace.schemas.attempt_rows import Answer, Attempt
@@ -20,6 +19,7 @@ from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.recipe import AttemptOptions, Recipe, TaskOptions
 from lawtrace.schemas.tool_conversation import Turn
 from lawtrace.schemas.verdict_rows import Verdict
+from tests.support.answers import execute_answers
 from tests.support.openai_server import calling, serving
 from tests.support.runs import run
 from tests.support.shell import Shell
