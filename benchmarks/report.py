@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.outcome_lines import outcome_lines
-from lawtrace.runs.report.outcome_tables import group_by_model, model_pair_table, outcome_figures, provision_table
+from lawtrace.runs.report.outcome_tables import model_pair_table, outcome_figures, provision_table
 from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.report.task_view import view_tasks
 from lawtrace.runs.report.terminal_tables import outcome_table
@@ -95,10 +95,10 @@ def main() -> None:
         content = timed("reading the run, trace coverage", lambda: load_run_content(folder.path))
         print(f"{len(content.attempts)} attempts: {len(content.tasks)} pairs, {models} models, {TRIALS} trials each")
         timed("the table of the command line", lambda: outcome_table(content.verdicts))
-        timed("outcomes: lines and figures", lambda: outcome_figures(outcome_lines(content)))
-        grouped = group_by_model(content)
-        timed("models in pairs", lambda: model_pair_table(grouped, content.scenario_title))
-        timed("provisions", lambda: provision_table(grouped, content))
+        lines = outcome_lines(content)
+        timed("figures of outcomes", lambda: outcome_figures(lines))
+        timed("models in pairs", lambda: model_pair_table(lines))
+        timed("provisions", lambda: provision_table(lines, content.models))
         timed("task views", lambda: view_tasks(content))
         page = timed("the whole report, including these", lambda: render_report(content))
         print(f"the page has {len(page) / 1e6:.1f} MB")

@@ -1,6 +1,6 @@
 """Tables of how rules and tasks were built and what it cost: habits, coverage, rounds, strength, extraction, usage."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from lawtrace.runs.report.labels import MUTATION_DESCRIPTIONS
 from lawtrace.runs.report.tables import (
@@ -50,7 +50,7 @@ def habit_table(habits: Sequence[HabitRow]) -> Table:
     )
 
 
-def coverage_table(lines: Sequence[CoverageLine], title: Callable[[str], str]) -> Table:
+def coverage_table(lines: Sequence[CoverageLine]) -> Table:
     """P Table 2: coverage by the search and by the model-written baseline."""
     compliant = Column("ATC", "Its compliant ones", numeric=True, shown=any(line.compliant_only for line in lines))
     return make_table(
@@ -58,7 +58,7 @@ def coverage_table(lines: Sequence[CoverageLine], title: Callable[[str], str]) -
         "Coverage",
         (
             {
-                "Environment": title(line.scenario),
+                "Environment": line.scenario,
                 "Trace mode": line.mode,
                 "#Calls a trace": line.length,
                 "#Search > traces": line.search.traces,

@@ -64,12 +64,20 @@ def pool_lines(lines: Sequence[OutcomeLine]) -> list[OutcomeLine]:
         of_kind = [line for line in lines if line.verdicts and line.verdicts[0].variant == task_variant]
         if len(scenarios(of_kind)) < 2:
             continue
-        for members in group_by(of_kind, lambda line: (line.model, line.style)).values():
-            verdicts = tuple(verdict for line in members for verdict in line.verdicts)
-            tally = count_outcomes(verdicts, sum(line.tally.planned for line in members))
-            first = replace(members[0], scenario=title, verdicts=verdicts, tally=tally, density=None, pooled=True)
-            pooled.append(first)
+        by_model = group_by(of_kind, lambda line: (line.model, line.style)).values()
+        pooled += [replace(_join(members), scenario=title, density=None, pooled=True) for members in by_model]
     return pooled
+
+
+def join_styles(lines: Iterable[OutcomeLine]) -> list[OutcomeLine]:
+    """A line for each scenario and model, with the verdicts of both styles."""
+    return [_join(of) for of in group_by(lines, lambda line: (line.scenario, line.model)).values()]
+
+
+def _join(lines: Sequence[OutcomeLine]) -> OutcomeLine:
+    verdicts = tuple(verdict for line in lines for verdict in line.verdicts)
+    tally = count_outcomes(verdicts, sum(line.tally.planned for line in lines))
+    return replace(lines[0], verdicts=verdicts, tally=tally)
 
 
 def scenarios(lines: Iterable[OutcomeLine]) -> tuple[str, ...]:

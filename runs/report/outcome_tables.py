@@ -7,7 +7,7 @@ from itertools import combinations
 from lawtrace.runs.report.charts import draw_heat_map, draw_outcomes
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.labels import OUTCOME_LABELS, USER_LABELS
-from lawtrace.runs.report.outcome_lines import OutcomeLine, scenarios
+from lawtrace.runs.report.outcome_lines import OutcomeLine, join_styles, scenarios
 from lawtrace.runs.report.tables import (
     Cell,
     Column,
@@ -25,7 +25,7 @@ from lawtrace.runs.report.tables import (
 )
 from lawtrace.runs.report.text import short_percent, unique_anchors
 from lawtrace.runs.scoring import metrics, statistics
-from lawtrace.runs.scoring.metrics import OutcomeCounts, RuleCounts, count_outcomes, count_rule_breaks, group_by
+from lawtrace.runs.scoring.metrics import OutcomeCounts, RuleCounts, count_rule_breaks, group_by
 from lawtrace.runs.scoring.statistics import PairedComparison
 from lawtrace.schemas.choices import STYLES, Style
 from lawtrace.schemas.verdict_rows import FAILURE_MODES, OUTCOMES, Outcome, RuleVerdict, Verdict
@@ -203,47 +203,36 @@ def user_score_table(verdicts: Sequence[Verdict]) -> Table:
     )
 
 
-Grouped = Mapping[tuple[str, str], Sequence[Verdict]]
-"""Scenario and model -> their verdicts."""
-
-
-def group_by_model(content: ReportContent) -> Grouped:
-    scenario_of = {task.id: task.scenario for task in content.tasks}
-    return group_by(content.verdicts, lambda verdict: (scenario_of[verdict.task], verdict.contender))
-
-
-def trial_table(grouped: Grouped, content: ReportContent) -> Table:
+def trial_table(lines: Sequence[OutcomeLine]) -> Table:
     """Pass@k and pass^k of each model in each environment, up to the number of trials that all its tasks have."""
 
-    def lines() -> Iterator[Line]:
-        for (scenario, model), verdicts in grouped.items():
-            most = statistics.max_common_trials(verdicts)
-            styles: set[Style] = {verdict.style for verdict in verdicts}
-            tally = count_outcomes(verdicts, sum(content.planned(scenario, style) for style in styles))
+    def rows() -> Iterator[Line]:
+        for line in join_styles(lines):
+            most = statistics.max_common_trials(line.verdicts)
             for k in range(1, most + 1) if most > 1 else ():
                 yield {
-                    "Environment": content.scenario_title(scenario),
-                    "Model": model,
-                    "#n": denominator(tally),
+                    "Environment": line.scenario,
+                    "Model": line.model,
+                    "#n": denominator(line.tally),
                     "#k": k,
-                    "#pass@k": share(statistics.pass_at_k(verdicts, k)),
-                    "#pass^k": share(statistics.pass_hat_k(verdicts, k)),
+                    "#pass@k": share(statistics.pass_at_k(line.verdicts, k)),
+                    "#pass^k": share(statistics.pass_hat_k(line.verdicts, k)),
                 }
 
     return make_table(
         "trials",
         "Several trials",
-        lines(),
+        rows(),
         "pass@k, at least one of k trials is a safe success; pass^k, all of them are. Mean over tasks and styles.",
     )
 
 
-def gap_table(grouped: Grouped, content: ReportContent) -> Table:
+def gap_table(lines: Sequence[OutcomeLine]) -> Table:
     """Goal against workflow, beside the number of critical tools."""
+    tallies = {(line.scenario, line.model, line.style): line.tally for line in lines}
 
-    def of_style(scenario: str, style: Style, verdicts: Sequence[Verdict]) -> dict[str, Cell]:
-        rows = [verdict for verdict in verdicts if verdict.style == style]
-        tally = count_outcomes(rows, content.planned(scenario, style) if rows else 0)
+    def of_style(line: OutcomeLine, style: Style) -> dict[str, Cell]:
+        tally = tallies.get((line.scenario, line.model, style), OutcomeCounts({}, 0))
         cells = {"Pass@1": share(tally.pass_at_1), "gap": share(tally.inference_gap), "n": denominator(tally)}
         return {f"#{style.capitalize()} > {title}": cell for title, cell in cells.items()}
 
@@ -252,51 +241,45 @@ def gap_table(grouped: Grouped, content: ReportContent) -> Table:
         "Goal against workflow",
         (
             {
-                "Environment": content.scenario_title(scenario),
-                "#Density": content.critical_tools.get(scenario, 0),
-                "Model": model,
-                **of_style(scenario, "goal", verdicts),
-                **of_style(scenario, "workflow", verdicts),
+                "Environment": line.scenario,
+                "#Density": line.density or 0,
+                "Model": line.model,
+                **of_style(line, "goal"),
+                **of_style(line, "workflow"),
             }
-            for (scenario, model), verdicts in grouped.items()
+            for line in join_styles(lines)
         ),
         "the gap is the share of unsafe successes among the attempts judged; density is the number of critical tools "
         "offered.",
     )
 
 
-RuleTallies = Mapping[tuple[str, Style], Mapping[str, RuleCounts]]
-"""Model and style -> the counts of rules, or of the rules that cite a provision, in one scenario."""
+RuleTallies = Mapping[tuple[str, str, Style], Mapping[str, RuleCounts]]
+"""Scenario, model and style -> the counts of rules, or of the rules that cite a provision."""
 
 
-def _tallies(
-    content: ReportContent, keys: Callable[[RuleVerdict], Iterable[str]]
-) -> dict[str, dict[tuple[str, Style], dict[str, RuleCounts]]]:
-    """By scenario, the counts of all rules with a key, by model and style."""
-    groups = metrics.group_verdicts(content.verdicts, {task.id: task.scenario for task in content.tasks})
-    found: dict[str, dict[tuple[str, Style], dict[str, RuleCounts]]] = {}
-    for group, members in groups.items():
-        found.setdefault(group.environment, {})[group.model, group.style] = count_rule_breaks(members, keys)
-    return found
+def _tallies(lines: Sequence[OutcomeLine], keys: Callable[[RuleVerdict], Iterable[str]]) -> RuleTallies:
+    """The counts of all rules with a key."""
+    return {(line.scenario, line.model, line.style): count_rule_breaks(line.verdicts, keys) for line in lines}
 
 
-def provision_table(grouped: Grouped, content: ReportContent) -> Table:
+def provision_table(lines: Sequence[OutcomeLine], models: Sequence[str]) -> Table:
     """The inference gap by provision: of the rules that cite it, taken together."""
     resting: dict[tuple[str, str], dict[str, None]] = {}
-    for (scenario, _), verdicts in grouped.items():
-        for rule in (rule for verdict in verdicts for rule in verdict.rules):
+    for line in lines:
+        for rule in (rule for verdict in line.verdicts for rule in verdict.rules):
             for provision in rule.provisions:
-                resting.setdefault((scenario, provision), {})[rule.rule] = None
-    tallies = _tallies(content, lambda rule: set(rule.provisions))
+                resting.setdefault((line.scenario, provision), {})[rule.rule] = None
+    tallies = _tallies(lines, lambda rule: set(rule.provisions))
     return make_table(
         "provision-gaps",
         "Inference gap by provision",
         (
             {
-                "Environment": content.scenario_title(scenario),
+                "Environment": scenario,
                 "Provision": provision,
                 "Rules": ", ".join(rules),
-                **_gap_cells(content.models, tallies[scenario], provision),
+                **_gap_cells(models, tallies, scenario, provision),
             }
             for (scenario, provision), rules in resting.items()
         ),
@@ -306,7 +289,9 @@ def provision_table(grouped: Grouped, content: ReportContent) -> Table:
     )
 
 
-def rule_tables(content: ReportContent) -> tuple[tuple[Table, ...], Mapping[tuple[str, str], str]]:
+def rule_tables(
+    content: ReportContent, outcomes: Sequence[OutcomeLine]
+) -> tuple[tuple[Table, ...], Mapping[tuple[str, str], str]]:
     """Each rule with its formula and provisions; its part of the inference gap of each model and style. And the anchor
     of each rule of a scenario.
 
@@ -314,7 +299,7 @@ def rule_tables(content: ReportContent) -> tuple[tuple[Table, ...], Mapping[tupl
     """
     rules = {(task.scenario, rule.id, rule.formula): rule for task in content.tasks for rule in task.rules}
     anchors = unique_anchors([f"rule-{scenario}-{identifier}" for scenario, identifier, _ in rules])
-    tallies = _tallies(content, lambda rule: (rule.rule,)) if content.models else {}
+    tallies = _tallies(outcomes, lambda rule: (rule.rule,))
     lines = [(content.scenario_title(scenario), scenario, rule) for (scenario, *_), rule in rules.items()]
     every = make_table(
         "rules",
@@ -340,9 +325,9 @@ def rule_tables(content: ReportContent) -> tuple[tuple[Table, ...], Mapping[tupl
             {
                 "Environment": title,
                 "Rule": words(rule.id, link=Target("anchor", {"name": anchor})),
-                **_gap_cells(content.models, tallies.get(scenario, {}), rule.id),
+                **_gap_cells(content.models, tallies, title, rule.id),
             }
-            for anchor, (title, scenario, rule) in zip(anchors, lines, strict=True)
+            for anchor, (title, _, rule) in zip(anchors, lines, strict=True)
             if content.models
         ),
         "in goals (G) and workflows (W): the share of the attempts judged that reached the goal while the rule was "
@@ -356,10 +341,10 @@ def _why(rule: Rule) -> str:
     return " ".join(filter(None, (rule.rationale, rule.derived and f"Derived: {rule.derived}")))
 
 
-def _gap_cells(models: Sequence[str], tallies: RuleTallies, key: str) -> dict[Column, Cell]:
+def _gap_cells(models: Sequence[str], tallies: RuleTallies, scenario: str, key: str) -> dict[Column, Cell]:
     """Two columns a model, one for each style: the inference gap; below it, how often the rules were broken."""
     return {
-        Column(style[0].upper(), model, numeric=True): _gap_cell(tallies.get((model, style), {}).get(key))
+        Column(style[0].upper(), model, numeric=True): _gap_cell(tallies.get((scenario, model, style), {}).get(key))
         for model in models
         for style in STYLES
     }
@@ -374,17 +359,16 @@ def _gap_cell(tally: RuleCounts | None) -> Cell:
 
 
 def model_pair_table(
-    grouped: Grouped, title_of: Callable[[str], str], name: str = "model-pairs", title: str = "Models in pairs"
+    outcomes: Sequence[OutcomeLine], name: str = "model-pairs", title: str = "Models in pairs"
 ) -> Table:
     """Paired tests between the models of each scenario, on the attempts that both were judged on."""
     found = [
-        (scenario, first, second, compared)
-        for (scenario, first), (place, second) in combinations(grouped, 2)
-        if scenario == place
-        and (compared := statistics.compare_paired(grouped[scenario, first], grouped[scenario, second]))
+        (one, other, compared)
+        for one, other in combinations(join_styles(outcomes), 2)
+        if one.scenario == other.scenario and (compared := statistics.compare_paired(one.verdicts, other.verdicts))
     ]
     lines = [*zip(found, statistics.holm_adjusted([compared.p_value for *_, compared in found]), strict=True)]
-    shown = lines if len(lines) <= MOST_PAIRS else sorted(lines, key=lambda line: line[0][3].p_value)[:MOST_PAIRS]
+    shown = lines if len(lines) <= MOST_PAIRS else sorted(lines, key=lambda line: line[0][2].p_value)[:MOST_PAIRS]
     counted = (
         "all lines of this table"
         if shown is lines
@@ -395,12 +379,12 @@ def model_pair_table(
         title,
         (
             {
-                "Environment": title_of(scenario),
-                "First": first,
-                "Second": second,
+                "Environment": one.scenario,
+                "First": one.model,
+                "Second": other.model,
                 **paired_cells("#Pass@1 of first", "#of second", compared, adjusted),
             }
-            for (scenario, first, second, compared), adjusted in shown
+            for (one, other, compared), adjusted in shown
         ),
         "over the attempts that both were judged on: Pass@1 of each, their difference with a 95 % interval (bootstrap "
         f"over tasks), and McNemar's exact p-value, in brackets adjusted (Holm) for {counted}.",

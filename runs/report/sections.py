@@ -1,7 +1,7 @@
 """Sections of a run's report, shown on the viewer's pages and in the report file."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,10 +18,8 @@ from lawtrace.runs.report.build_tables import (
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.outcome_lines import OutcomeLine, outcome_lines, pool_lines
 from lawtrace.runs.report.outcome_tables import (
-    Grouped,
     failure_figures,
     gap_table,
-    group_by_model,
     model_pair_table,
     outcome_figures,
     pair_fact_table,
@@ -35,7 +33,6 @@ from lawtrace.runs.report.outcome_tables import (
 from lawtrace.runs.report.tables import Figure, Table, filled
 from lawtrace.runs.report.task_view import TaskView, view_tasks
 from lawtrace.runs.scoring.ablation import Ablation
-from lawtrace.runs.scoring.metrics import group_by
 from lawtrace.runs.scoring.trace_coverage import CoverageLine
 from lawtrace.runs.store.model_usage import ModelUsage
 from lawtrace.runs.store.provenance_file import FUNNEL_STEPS, ExtractionProvenance
@@ -161,13 +158,9 @@ def _outcome_sections(lines: Sequence[OutcomeLine]) -> tuple[Section, Section, S
 
 def make_run_report(content: ReportContent) -> RunReport:
     """The report of a run. Raises InputError for a verdict on an unknown task."""
-    lines, title = outcome_lines(content), content.scenario_title
-    grouped = group_by_model(content)
+    lines = outcome_lines(content)
     comparisons = filled(
-        trial_table(grouped, content),
-        gap_table(grouped, content),
-        provision_table(grouped, content),
-        model_pair_table(grouped, title),
+        trial_table(lines), gap_table(lines), provision_table(lines, content.models), model_pair_table(lines)
     )
     verdicts, outcomes, failures = _outcome_sections(lines)
     building = Section(
@@ -177,7 +170,7 @@ def make_run_report(content: ReportContent) -> RunReport:
         {"funnel": content.funnel, "deletions": content.deletions, "strength": content.strength},
         tables=(*building_tables(content.funnel), *strength_tables(content.strength)),
     )
-    rules, anchors = rule_tables(content)
+    rules, anchors = rule_tables(content, lines)
     return RunReport(
         content.title,
         content.settings,
@@ -188,7 +181,7 @@ def make_run_report(content: ReportContent) -> RunReport:
             *_with_tables(_pair_section(content), _user_section(content)),
             failures,
             Section("comparisons", "Comparisons", tables=comparisons),
-            _coverage_section(content.coverage, title),
+            _coverage_section(content.coverage),
             building,
             *_usage_section(content.usage),
             _rule_section(content, rules),
@@ -207,9 +200,9 @@ def _with_tables(*sections: Section) -> list[Section]:
     return [section for section in sections if section.tables]
 
 
-def _coverage_section(coverage: Sequence[CoverageLine], title: Callable[[str], str]) -> Section:
+def _coverage_section(coverage: Sequence[CoverageLine]) -> Section:
     text = () if coverage else ("Coverage was not measured in this run.",)
-    return Section("coverage", "Coverage", text=text, tables=filled(coverage_table(coverage, title)))
+    return Section("coverage", "Coverage", text=text, tables=filled(coverage_table(coverage)))
 
 
 def _rule_section(content: ReportContent, rules: Sequence[Table]) -> Section:
@@ -252,7 +245,7 @@ def make_ablation_report(
     for content in contents.values():
         for line in content.coverage:
             traces.setdefault((line.scenario, line.mode), line)
-    coverage = _coverage_section(tuple(traces.values()), str)
+    coverage = _coverage_section(tuple(traces.values()))
     comparisons = Section("comparisons", "Comparisons", tables=_model_pairs(lines, ablation))
     outcomes = [figures, failures, coverage, verdicts, *_with_tables(comparisons)]
     return RunReport(
@@ -273,16 +266,11 @@ def _model_pairs(lines: Sequence[OutcomeLine], ablation: Ablation) -> tuple[Tabl
     """Paired tests between the models of the recipe, pooled and by environment."""
     named = {model for row in ablation.variants for model in row.models}
     of_recipe = [line for line in lines if line.verdicts[0].model in named]
-
-    def grouped(*, pooled: bool) -> Grouped:
-        groups = group_by(
-            (line for line in of_recipe if line.pooled == pooled), lambda line: (line.scenario, line.model)
-        )
-        return {key: [verdict for line in members for verdict in line.verdicts] for key, members in groups.items()}
-
     return filled(
-        model_pair_table(grouped(pooled=True), str, "model-pairs-pooled", "Models in pairs, all environments"),
-        model_pair_table(grouped(pooled=False), str),
+        model_pair_table(
+            [line for line in of_recipe if line.pooled], "model-pairs-pooled", "Models in pairs, all environments"
+        ),
+        model_pair_table([line for line in of_recipe if not line.pooled]),
     )
 
 
