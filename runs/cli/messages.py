@@ -11,10 +11,10 @@ import typer
 
 from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import STDOUT, print_json, print_note
-from lawtrace.runs.report.message_search import diff_json, graded_conversations, message_json
+from lawtrace.runs.report.message_search import diff_json, judged_conversations, message_json
 from lawtrace.runs.report.terminal_messages import print_diff, print_heading, print_messages, print_outcome
 from lawtrace.runs.report.transcript_diff import ConversationDiff, diff_conversations
-from lawtrace.runs.report.verdict_index import GradedIndex, VerdictIndex, read_graded_index
+from lawtrace.runs.report.verdict_index import VerdictIndex
 from lawtrace.runs.store.event_log_database import is_being_written
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import (
@@ -96,9 +96,9 @@ def messages(
                 raise InputError(f"{directory}: no message has the id {message!r}")
             turn = found_message.line.context.turn
             wanted = replace(wanted, conversations=[found_message.conversation], turn=turn)
-        index, graded = VerdictIndex(RunFolder(directory)), read_graded_index(directory)
+        index = VerdictIndex(RunFolder(directory))
         if verdict is not None or rule is not None:
-            names = graded_conversations(graded or index, directory, verdict, rule)
+            names = judged_conversations(index, directory, verdict, rule)
             wanted = replace(wanted, conversations=list(conversation_numbers(event_log, names).values()))
         if diff is not None:
             with EventLogFile.open(diff) as other:
@@ -114,14 +114,13 @@ def messages(
             print_json({"conversations": len(conversations), "messages": lines})
             return
         for conversation, of in conversations:
-            _show(index, graded, conversation, of, show)
+            _show(index, conversation, of, show)
         if len(found) > limit:
             print_note("... and more; raise --limit to see them")
 
 
 def _show(
     index: VerdictIndex,
-    graded: GradedIndex | None,
     conversation: LoggedConversation,
     messages: Sequence[LoggedMessage],
     show: Callable[..., None],
@@ -129,13 +128,9 @@ def _show(
     complete = len(messages) == conversation.lines
     print_heading(STDOUT, conversation.place, "" if complete else f"{len(messages)} of {conversation.lines} messages")
     found = index.of_conversation(conversation.place)
-    if found is None:
-        show(messages)
-        if graded is not None and (unit := graded.of_conversation(conversation.place)):
-            print_outcome(STDOUT, unit.outcome, unit.reason)
-        return
-    show(messages, index.causes(found.row))
-    print_outcome(STDOUT, found.row.outcome, found.row.reason)
+    show(messages, index.causes(found.row) if found and found.row else ())
+    if found is not None:
+        print_outcome(STDOUT, found.graded.outcome, found.graded.reason)
 
 
 def _follow(event_log: EventLogFile, directory: Path, wanted: MessageQuery, show: Callable[..., None]) -> None:

@@ -5,34 +5,25 @@ from dataclasses import asdict
 from pathlib import Path
 
 from lawtrace.runs.report.transcript_diff import ConversationDiff
-from lawtrace.runs.report.verdict_index import GradedIndex, VerdictIndex
+from lawtrace.runs.report.verdict_index import VerdictIndex
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import LoggedMessage, request_behind
 from lawtrace.schemas.call_options import Price
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
-from lawtrace.schemas.verdict_rows import OUTCOMES
 
 
-def graded_conversations(
-    index: VerdictIndex | GradedIndex, directory: Path, outcome: str | None, rule: str | None
-) -> list[str]:
+def judged_conversations(index: VerdictIndex, directory: Path, outcome: str | None, rule: str | None) -> list[str]:
     """The ids of the conversations with the outcome, or whose verdict names the rule. Raises InputError without any."""
-    if isinstance(index, GradedIndex):
-        if rule is not None:
-            raise InputError(f"{directory}: a {index.kind.name} run has no rules; omit --rule")
-        if not index.units:
-            raise InputError(f"{directory}: the run has no answers; omit --verdict")
-        return [unit.conversation for unit in index.select(outcome=outcome)]
-    if outcome is not None and outcome not in OUTCOMES:
-        raise InputError(f"unknown outcome {outcome!r}; choose one of {', '.join(OUTCOMES)}")
+    if index.kind is not None and rule is not None:
+        raise InputError(f"{directory}: a {index.kind.name} run has no rules; omit --rule")
     if not index.verdicts:
         raise InputError(f"{directory}: the run has no verdicts; omit --verdict and --rule")
     found = index.select(outcome=outcome, rule=rule)
     if not found and rule is not None:
         names = sorted({name for verdict in index.verdicts for name in (*verdict.broken, *verdict.undetermined)})
         raise InputError(f"{directory}: no attempt matches; broken or undetermined rules: {', '.join(names) or 'none'}")
-    return [one.row.answer for one in found]
+    return [one.graded.conversation for one in found]
 
 
 def message_json(

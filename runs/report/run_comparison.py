@@ -13,6 +13,7 @@ from lawtrace.runs.published import is_comparison, published_evaluation
 from lawtrace.runs.report.outcome_tables import paired_cells
 from lawtrace.runs.report.run_kinds import GradedUnit, RunKind, run_kind_of
 from lawtrace.runs.report.tables import Column, Table, make_table, share
+from lawtrace.runs.report.verdict_index import graded_verdict
 from lawtrace.runs.scoring.statistics import PairedComparison, compare_results, holm_adjusted
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shards import refuse_shard
@@ -117,22 +118,6 @@ class RunComparison:
     paired_by: str = "task, style and trial"
     intervals: str = "bootstrap over tasks"
     test: str = "exact McNemar, which treats attempts as independent"
-
-
-def graded_verdict(verdict: Verdict, variant: str = "") -> GradedUnit:
-    """A verdict as a result. ``variant``: of an ablation."""
-    return GradedUnit(
-        verdict.task,
-        verdict.style,
-        verdict.task,
-        verdict.model,
-        verdict.outcome,
-        verdict.reason,
-        verdict.answer,
-        verdict.trial,
-        variant,
-        verdict.variant,
-    )
 
 
 def read_side(path: Path) -> ComparisonSide:

@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Literal, TypeVar, cast
 
 from lawtrace.runs.report.run_kinds import run_kind_of
-from lawtrace.runs.report.verdict_index import GradedIndex, VerdictIndex, stage_folders
+from lawtrace.runs.report.verdict_index import VerdictIndex, stage_folders
 from lawtrace.runs.scoring.metrics import count_outcomes, group_by
 from lawtrace.runs.store.event_log_database import event_log_path, is_being_written
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -95,18 +95,14 @@ class RunIndex:
 
     def models(self, name: str) -> list[str]:
         """The models with verdicts."""
-        graded = self.graded(name)
-        return (
-            list(graded.counts())
-            if graded
-            else list(dict.fromkeys(one.row.model for one in self.verdicts(name).verdicts))
-        )
+        return list(self.verdicts(name).counts())
 
     def _rates(self, name: str, recipe: Mapping[str, Json]) -> dict[str, float | None]:
-        if graded := self.graded(name):
-            best = next(iter(graded.kind.outcomes))
-            return {model: counts[best] / counts.total() for model, counts in graded.counts().items()}
-        named, rows = _models(recipe), [one.row for one in self.verdicts(name).verdicts]
+        index = self.verdicts(name)
+        if index.kind is not None:
+            best = next(iter(index.outcomes))
+            return {model: counts[best] / counts.total() for model, counts in index.counts().items()}
+        named, rows = _models(recipe), [one.row for one in index.verdicts if one.row]
         under_test = (row for row in rows if row.model in named and row.variant == "authorized")
         by_model = group_by(under_test, lambda row: row.contender)
         return {model: count_outcomes(of).pass_at_1 for model, of in by_model.items()} or dict.fromkeys(named)
@@ -115,15 +111,9 @@ class RunIndex:
         """The verdict index of the current files."""
         folder = self.folder(name)
         files = [path for one, _ in stage_folders(folder) for path in (one.verdicts, one.attempts)]
+        if kind := run_kind_of(folder.path):
+            files = [folder.path / kind.graded_file]
         return self._cached("verdicts", name, files, lambda: VerdictIndex(folder))
-
-    def graded(self, name: str) -> GradedIndex | None:
-        """The graded units of a run of another kind; None for a run of the core."""
-        folder = self.folder(name)
-        kind = run_kind_of(folder.path)
-        if kind is None:
-            return None
-        return self._cached("graded", name, [folder.path / kind.graded_file], lambda: GradedIndex(kind, folder.path))
 
     def tasks(self, name: str) -> RunTasks:
         folder = self.folder(name)

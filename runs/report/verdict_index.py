@@ -1,14 +1,16 @@
-"""Indexes of what was judged in a run: of verdicts, and of the graded units of runs of other kinds."""
+"""Index of what was judged in a run."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from pydantic_core import from_json
 
-from lawtrace.runs.report.run_kinds import GradedUnit, RunKind, run_kind_of
+from lawtrace.runs.report.labels import OUTCOME_LABELS, OutcomeLabel
+from lawtrace.runs.report.run_kinds import GradedUnit, run_kind_of
+from lawtrace.runs.scoring.metrics import group_by
 from lawtrace.runs.store.event_log_queries import ConversationKey
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
@@ -20,26 +22,30 @@ from lawtrace.schemas.verdict_rows import RuleVerdict, Verdict
 
 @dataclass(frozen=True, slots=True)
 class IndexedVerdict:
-    """A verdict of a run.
+    """What was judged in a run: a graded unit, in a run of the core with its verdict.
 
     Attributes:
-        number: index among all verdicts of the run.
-        variant: name of the variant, in an ablation.
+        number: index among all of the run.
     """
 
     number: int
-    row: Verdict
-    variant: str | None
+    graded: GradedUnit
+    row: Verdict | None = None
 
     @property
     def broken(self) -> list[str]:
         """The ids of the broken rules."""
-        return [rule.rule for rule in self.row.rules if rule.broken]
+        return [rule.rule for rule in self.row.rules if rule.broken] if self.row else []
 
     @property
     def undetermined(self) -> list[str]:
         """The ids of the rules that are neither kept nor broken."""
-        return [rule.rule for rule in self.row.rules if rule.undetermined]
+        return [rule.rule for rule in self.row.rules if rule.undetermined] if self.row else []
+
+    @property
+    def contender(self) -> str:
+        """The model, with acting mode and shield."""
+        return self.row.contender if self.row else self.graded.model
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,46 +57,55 @@ class Cause:
 
 
 class VerdictIndex:
-    """The verdicts of one run, from its current files; empty before they are written."""
+    """The verdicts of one run of any kind, from its current files; empty before they are written.
+
+    Attributes:
+        kind: None for a run of the core.
+        outcomes: all of its kind, with their labels.
+    """
 
     def __init__(self, folder: RunFolder) -> None:
+        self.kind = run_kind_of(folder.path)
+        self.outcomes: Mapping[str, OutcomeLabel] = self.kind.outcomes if self.kind else {**OUTCOME_LABELS}
         self._folders = stage_folders(folder)
-        rows = (
-            (row, variant)
-            for one, variant in self._folders
-            if one.verdicts.exists()
-            for row in read_rows(one.verdicts, Verdict, empty=True)
-        )
+        units = ((unit, None) for unit in self.kind.graded_units(folder.path)) if self.kind else self._judged()
         self.verdicts: Sequence[IndexedVerdict] = [
-            IndexedVerdict(number, row, variant) for number, (row, variant) in enumerate(rows)
+            IndexedVerdict(number, unit, row) for number, (unit, row) in enumerate(units)
         ]
-        self._by_answer = {verdict.row.answer: verdict for verdict in reversed(self.verdicts)}
+        self._by_conversation = {one.graded.conversation: one for one in reversed(self.verdicts)}
+
+    def _judged(self) -> Iterator[tuple[GradedUnit, Verdict]]:
+        for one, variant in self._folders:
+            for row in read_rows(one.verdicts, Verdict, empty=True) if one.verdicts.exists() else ():
+                yield graded_verdict(row, variant or ""), row
 
     def of_conversation(self, conversation: ConversationKey) -> IndexedVerdict | None:
         """The verdict on the answer given in that conversation."""
-        return self._by_answer.get(conversation.id)
+        return self._by_conversation.get(conversation.id)
 
     def select(
-        self,
-        *,
-        outcome: str | None = None,
-        rule: str | None = None,
-        task: str | None = None,
-        style: str | None = None,
-        model: str | None = None,
-        variant: str | None = None,
+        self, *, rule: str | None = None, model: str | None = None, **values: str | None
     ) -> list[IndexedVerdict]:
-        """Verdicts that match all given values. ``rule``: broken or undetermined; ``model``: a model or a contender."""
+        """Verdicts that match all given values, of ``outcome``, ``task``, ``unit`` and ``variant`` of the graded unit.
+
+        ``rule``: broken or undetermined; ``model``: a model or a contender. Raises InputError for an unknown outcome.
+        """
+        given = {name: value for name, value in values.items() if value is not None}
+        outcome = given.get("outcome")
+        if outcome is not None and outcome not in self.outcomes:
+            raise InputError(f"unknown outcome {outcome!r}; choose one of {', '.join(self.outcomes)}")
         return [
             one
             for one in self.verdicts
             if (rule is None or rule in one.broken or rule in one.undetermined)
-            and model in (None, one.row.model, one.row.contender)
-            and outcome in (None, one.row.outcome)
-            and task in (None, one.row.task)
-            and style in (None, one.row.style)
-            and variant in (None, one.variant)
+            and model in (None, one.graded.model, one.contender)
+            and all(getattr(one.graded, name) == value for name, value in given.items())
         ]
+
+    def counts(self) -> Mapping[str, Counter[str]]:
+        """Model -> the number of verdicts by outcome."""
+        groups = group_by(self.verdicts, lambda one: one.graded.model)
+        return {model: Counter(one.graded.outcome for one in of) for model, of in groups.items()}
 
     def attempt(self, verdict: Verdict) -> Attempt | None:
         """The attempt of a verdict, read from its file; None if no file has it."""
@@ -124,38 +139,20 @@ class VerdictIndex:
         return causes
 
 
-class GradedIndex:
-    """The graded units of one run, by conversation, outcome, task, unit and model."""
-
-    def __init__(self, kind: RunKind, folder: Path) -> None:
-        self.kind = kind
-        self.units: Sequence[GradedUnit] = kind.graded_units(folder)
-        self._by_conversation = {unit.conversation: unit for unit in self.units}
-
-    def of_conversation(self, conversation: ConversationKey) -> GradedUnit | None:
-        return self._by_conversation.get(conversation.id)
-
-    def select(self, **values: str | None) -> list[GradedUnit]:
-        """The units with these values of ``outcome``, ``task``, ``unit`` and ``model``. Raises InputError for an
-        unknown outcome."""
-        given = {name: value for name, value in values.items() if value is not None}
-        outcome = given.get("outcome")
-        if outcome is not None and outcome not in self.kind.outcomes:
-            raise InputError(f"unknown outcome {outcome!r}; choose one of {', '.join(self.kind.outcomes)}")
-        return [unit for unit in self.units if all(getattr(unit, name) == value for name, value in given.items())]
-
-    def counts(self) -> Mapping[str, Counter[str]]:
-        """Model -> the number of units by outcome."""
-        counts: dict[str, Counter[str]] = {}
-        for unit in self.units:
-            counts.setdefault(unit.model, Counter())[unit.outcome] += 1
-        return counts
-
-
-def read_graded_index(folder: Path) -> GradedIndex | None:
-    """The index of a run of another kind; None for a run of the core."""
-    kind = run_kind_of(folder)
-    return None if kind is None else GradedIndex(kind, folder)
+def graded_verdict(verdict: Verdict, variant: str = "") -> GradedUnit:
+    """A verdict as a graded unit. ``variant``: of an ablation."""
+    return GradedUnit(
+        verdict.task,
+        verdict.style,
+        verdict.task,
+        verdict.model,
+        verdict.outcome,
+        verdict.reason,
+        verdict.answer,
+        verdict.trial,
+        variant,
+        verdict.variant,
+    )
 
 
 def stage_folders(folder: RunFolder) -> list[tuple[RunFolder, str | None]]:

@@ -1,7 +1,6 @@
 """Attempts of a run: the list, and a page for each."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from starlette.requests import Request
@@ -10,16 +9,13 @@ from starlette.routing import Route
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.regulations.regulation import Provision
-from lawtrace.runs.report.run_kinds import GradedUnit
 from lawtrace.runs.report.task_view import JudgedAttempt, view_task
-from lawtrace.runs.report.verdict_index import GradedIndex, IndexedVerdict
+from lawtrace.runs.report.verdict_index import IndexedVerdict
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import conversation_numbers
-from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.web.page_frame import Pages
-from lawtrace.runs.web.page_lists import Row, natural_key, paginate, parameters, sort_rows
+from lawtrace.runs.web.page_lists import natural_key, paginate, parameters, sort_rows
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.verdict_rows import OUTCOMES
 
 
 class AttemptPages(Pages):
@@ -32,44 +28,40 @@ class AttemptPages(Pages):
         ]
 
     def attempts(self, request: Request) -> Response:
-        name, folder, index = self._frame.run(request)
-        if graded := self._frame.index.graded(name):
-            return self._graded(request, folder, graded)
-        asked = parameters(request, "outcome", "rule", "task", "style", "model", "variant")
-        shown, values = _listed(request, index.select(**asked), _VERDICT_KEYS, asked)
-        verdicts = index.verdicts
-        return self._frame.run_page(
-            request,
-            "attempts",
-            "attempts",
-            verdicts=shown,
-            models=list(dict.fromkeys(verdict.row.contender for verdict in verdicts)),
-            variants=list(dict.fromkeys(verdict.variant for verdict in verdicts if verdict.variant)),
-            rules=sorted({rule for verdict in verdicts for rule in (*verdict.broken, *verdict.undetermined)}),
-            **values,
-        )
-
-    def _graded(self, request: Request, folder: RunFolder, index: GradedIndex) -> Response:
-        """The list of the answers of a run of another kind."""
-        asked = parameters(request, "outcome", "task", "unit", "model")
-        ranks = list(index.kind.outcomes)
-        keys: Mapping[str, Callable[[GradedUnit], Any]] = {
-            "outcome": lambda unit: ranks.index(unit.outcome),
-            **{column: partial(_natural, column) for column in ("task", "unit", "model", "reason")},
+        """The list of what was judged, in a run of another kind of its answers."""
+        _, folder, index = self._frame.run(request)
+        unit = "unit" if index.kind else "style"
+        asked = parameters(request, "outcome", "rule", "task", unit, "model", "variant")
+        ranks = list(index.outcomes)
+        keys: Mapping[str, Callable[[IndexedVerdict], Any]] = {
+            "outcome": lambda one: ranks.index(one.graded.outcome),
+            "task": lambda one: (natural_key(one.graded.variant) or (), natural_key(one.graded.task)),
+            unit: lambda one: natural_key(one.graded.unit),
+            "model": lambda one: natural_key(one.contender),
+            "rules": lambda one: natural_key(", ".join(one.broken)),
+            "reason": lambda one: natural_key(one.graded.reason),
         }
-        shown, values = _listed(request, index.select(**asked), keys, asked)
+        wanted = {"unit" if name == unit else name: value for name, value in asked.items()}
+        found, order = sort_rows(request, index.select(**wanted), keys)
+        paging = paginate(request, len(found))
+        shown, verdicts = paging.of(found), index.verdicts
         with EventLogFile.open(folder.path) as event_log:
-            numbers = conversation_numbers(event_log, [unit.conversation for unit in shown])
+            numbers = conversation_numbers(event_log, [one.graded.conversation for one in shown]) if index.kind else {}
         return self._frame.run_page(
             request,
-            "graded",
             "attempts",
-            found=shown,
-            numbers=numbers,
-            kind=index.kind,
-            models=list(index.counts()),
-            units=list(dict.fromkeys(unit.unit for unit in index.units)),
-            **values,
+            "attempts",
+            index=index,
+            verdicts=shown,
+            conversations=numbers,
+            unit=unit,
+            models=list(dict.fromkeys(one.contender for one in verdicts)),
+            units=list(dict.fromkeys(one.graded.unit for one in verdicts)),
+            variants=list(dict.fromkeys(one.graded.variant for one in verdicts if one.graded.variant)),
+            rules=sorted({rule for one in verdicts for rule in (*one.broken, *one.undetermined)}),
+            asked={**asked, "sort": order.asked},
+            order=order,
+            paging=paging,
         )
 
     def attempt(self, request: Request) -> Response:
@@ -78,10 +70,10 @@ class AttemptPages(Pages):
         if not 0 < number <= len(index.verdicts):
             raise InputError(f"there is no attempt number {number}; the run has {len(index.verdicts)}")
         verdict = index.verdicts[number - 1]
-        task = self._frame.index.tasks(name).get((verdict.variant, verdict.row.task))
-        if task is None:
-            raise InputError(f"{folder.path}: there is no task {verdict.row.task!r}")
-        row = verdict.row
+        variant, row = verdict.graded.variant, verdict.row
+        task = self._frame.index.tasks(name).get((variant or None, verdict.graded.task))
+        if row is None or task is None:
+            raise InputError(f"{folder.path}: there is no task {verdict.graded.task!r}")
         with EventLogFile.open(folder.path) as event_log:
             conversation = conversation_numbers(event_log, [row.answer]).get(row.answer)
         cited = _provisions(task.environment)
@@ -92,7 +84,7 @@ class AttemptPages(Pages):
             "attempts",
             below=str(number),
             verdict=row,
-            variant=verdict.variant,
+            variant=variant,
             view=view_task(task, [JudgedAttempt(row, index.attempt(row))]),
             task=task,
             judged={
@@ -107,26 +99,3 @@ class AttemptPages(Pages):
 def _provisions(environment: str) -> dict[str, Provision]:
     """Provisions by citation. Empty for a user's environment, whose Python code a page must not run."""
     return load_domain(environment).regulation.by_citation if environment in BUILT_IN_DOMAINS else {}
-
-
-def _listed(
-    request: Request, rows: Sequence[Row], keys: Mapping[str, Callable[[Row], Any]], asked: Mapping[str, str | None]
-) -> tuple[Sequence[Row], dict[str, Any]]:
-    """The rows of the page of a sorted list, and the values that its template has for sorting and paging."""
-    found, order = sort_rows(request, rows, keys)
-    paging = paginate(request, len(found))
-    return paging.of(found), {"asked": {**asked, "sort": order.asked}, "order": order, "paging": paging}
-
-
-def _natural(column: str, row: object) -> object:
-    return natural_key(getattr(row, column))
-
-
-_VERDICT_KEYS: Mapping[str, Callable[[IndexedVerdict], Any]] = {
-    "outcome": lambda verdict: OUTCOMES.index(verdict.row.outcome),
-    "task": lambda verdict: (natural_key(verdict.variant) or (), natural_key(verdict.row.task)),
-    "rules": lambda verdict: natural_key(", ".join(verdict.broken)),
-    "style": lambda verdict: verdict.row.style,
-    "contender": lambda verdict: natural_key(verdict.row.contender),
-    "reason": lambda verdict: natural_key(verdict.row.reason),
-}

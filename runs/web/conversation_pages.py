@@ -27,7 +27,6 @@ from lawtrace.runs.web.links import RunLinks
 from lawtrace.runs.web.page_frame import Pages
 from lawtrace.runs.web.page_lists import PAGE_SIZE, Pagination, paginate, parameters, query_number
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.verdict_rows import Verdict
 
 
 class ConversationPages(Pages):
@@ -58,7 +57,7 @@ class ConversationPages(Pages):
             request,
             "conversations",
             "conversations",
-            conversations=[(one, *self._verdict(name, index, one.place)) for one in found],
+            conversations=[(one, *_verdict(name, index, one.place)) for one in found],
             asked=asked,
             paging=paging,
             **choices,
@@ -80,7 +79,7 @@ class ConversationPages(Pages):
             page = min(max(page, 0), max(0, (conversation.lines - 1) // PAGE_SIZE))
             messages = conversation_messages(event_log, number, limit=PAGE_SIZE, offset=page * PAGE_SIZE)
             verdict = index.of_conversation(conversation.place)
-            judged, link = self._verdict(name, index, conversation.place)
+            judged, link = _verdict(name, index, conversation.place)
             before, after = _neighbours(event_log, number)
             prices = prices_of(event_log)
         return self._frame.run_page(
@@ -94,7 +93,7 @@ class ConversationPages(Pages):
             ],
             verdict=judged,
             verdict_link=link,
-            causes=index.causes(verdict.row) if verdict else [],
+            causes=index.causes(verdict.row) if verdict and verdict.row else [],
             at=at.id if at else None,
             before=before,
             after=after,
@@ -120,16 +119,14 @@ class ConversationPages(Pages):
             raise InputError(f"{folder.path}: no model was asked for a message {request.path_params['id']!r}")
         return PlainTextResponse("\n\n".join(f"[{one.role}]\n{visible(one.content)}" for one in sent))
 
-    def _verdict(
-        self, run: str, index: VerdictIndex, place: ConversationKey
-    ) -> tuple[Verdict | GradedUnit | None, str | None]:
-        """The verdict on what was answered in a conversation, and the address of its page or list."""
-        links, graded = RunLinks(run), self._frame.index.graded(run)
-        unit = graded.of_conversation(place) if graded else None
-        if unit is not None:
-            return unit, links.attempts(task=unit.task)
-        found = index.of_conversation(place)
-        return (found.row, links.attempt(found.number)) if found else (None, None)
+
+def _verdict(run: str, index: VerdictIndex, place: ConversationKey) -> tuple[GradedUnit | None, str | None]:
+    """The verdict on what was answered in a conversation, and the address of its page or list."""
+    links, found = RunLinks(run), index.of_conversation(place)
+    if found is None:
+        return None, None
+    link = links.attempts(task=found.graded.task) if index.kind else links.attempt(found.number)
+    return found.graded, link
 
 
 def _distinct(event_log: EventLogFile, column: Literal["stage", "style", "tested_model"]) -> list[str]:

@@ -54,7 +54,7 @@ class PageFrame(Site):
         """A page of a run. ``below``: name of a page one level below its tab."""
         run = request.path_params["run"]
         links = RunLinks(run)
-        attempts = "Answers" if self.index.graded(run) else "Attempts"
+        attempts = "Answers" if self.index.verdicts(run).kind else "Attempts"
         tabs = {"": "Run", "attempts": attempts, "conversations": "Conversations"}
         breadcrumbs = [("/", "Runs")]
         if tab or below:

@@ -47,7 +47,7 @@ class RunPages(Pages):
         ]
 
     def run(self, request: Request) -> Response:
-        name, folder, verdicts = self._frame.run(request)
+        _, folder, verdicts = self._frame.run(request)
         with EventLogFile.open(folder.path) as event_log:
             return self._frame.run_page(
                 request,
@@ -59,7 +59,7 @@ class RunPages(Pages):
                 has_extraction=folder.provenance.exists(),
                 tables=_verdict_tables(verdicts.verdicts),
                 broken=Counter(rule for verdict in verdicts.verdicts for rule in verdict.broken).most_common(),
-                graded=self._frame.index.graded(name),
+                index=verdicts,
             )
 
     def progress(self, request: Request) -> Response:
@@ -102,13 +102,14 @@ class RunPages(Pages):
 
 def _verdict_tables(verdicts: Sequence[IndexedVerdict]) -> dict[str, Table]:
     """A table for the run, or for each variant of an ablation, from the verdicts so far. Denied sessions are apart."""
-    groups = group_by(verdicts, lambda one: (one.variant, one.row.variant, one.row.contender, one.row.style))
+    judged = [(one.graded.variant or None, one.row) for one in verdicts if one.row]
+    groups = group_by(judged, lambda one: (one[0], one[1].variant, one[1].contender, one[1].style))
     lines = group_by(
         (
             OutcomeLine("", model + suffix, model, style, rows, count_outcomes(rows), variant=variant)
             for (variant, task_variant, model, style), members in groups.items()
             for suffix in [", denied sessions" if task_variant == "denied" else ""]
-            for rows in [tuple(one.row for one in members)]
+            for rows in [tuple(row for _, row in members)]
         ),
         lambda line: line.variant,
     )

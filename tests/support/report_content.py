@@ -143,7 +143,7 @@ def make_content() -> ReportContent:
         verdicts=tuple(verdict for _, verdict in pairs),
         coverage=(
             CoverageLine(
-                "banking",
+                "Financial",
                 "tasks",
                 3,
                 measure_coverage(ENVIRONMENT, [(CHECK, PAY, RECORD), (LOOK, CHECK)]),

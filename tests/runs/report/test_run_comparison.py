@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.runs.report.run_comparison import ComparisonSide, compare_runs, graded_verdict, read_side
+from lawtrace.runs.report.run_comparison import ComparisonSide, compare_runs, read_side
+from lawtrace.runs.report.verdict_index import graded_verdict
 from lawtrace.runs.scoring.verdict_changes import compare_rules, compare_verdicts
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import STYLES, Style
