@@ -174,7 +174,8 @@ async def _cancel_with_caller(work: Coroutine[Any, Any, None], cancellation: Can
 
 @dataclass(frozen=True, slots=True)
 class ProposalLoopResult(Generic[Answer]):
-    """All proposals in order. ``failure``: why the loop broke off; ``unusable``: an answer did not parse."""
+    """All proposals in order. ``failure``: why the loop broke off; ``unusable``: there is none, as an answer did not
+    parse."""
 
     proposals: tuple[Answer, ...]
     failure: str | None
@@ -216,5 +217,5 @@ async def run_proposal_loop(
     last = messages[-1][1]
     proposals = tuple(content for _, content in messages if isinstance(content, answer))
     if isinstance(last, RoleFailure):
-        return ProposalLoopResult(proposals, last.reason, last.answered)
+        return ProposalLoopResult(proposals, last.reason, last.answered and not proposals)
     return ProposalLoopResult(proposals, None)

@@ -1,12 +1,15 @@
 """The rows of a provenance file: how provisions became rules, so that every step can be checked."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, RootModel
 
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.scripted.justification import Ground
+from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.schemas.findings import ExtractionFunnel
 from lawtrace.schemas.log_entries import Entry
 from lawtrace.schemas.models import StrictModel
@@ -162,7 +165,54 @@ ProvenanceRow = Annotated[
 ]
 
 
-def measure_funnel(fates: Sequence[ProvisionStatus], rules: Sequence[RuleCandidate]) -> ExtractionFunnel:
+class ProvenanceLine(RootModel[ProvenanceRow]):
+    """One line of the file, of any kind."""
+
+
+@dataclass(frozen=True)
+class ExtractionProvenance:
+    """The rows of a provenance file by kind."""
+
+    head: ProvenanceHeader
+    provisions: tuple[ProvisionProvenance, ...]
+    rules: tuple[RuleCandidate, ...]
+    pieces: tuple[ProvisionBatch, ...]
+
+    @property
+    def accepted(self) -> tuple[Rule, ...]:
+        """The rules that were extracted."""
+        return tuple(row.rule for row in self.rules if row.status == "accepted")
+
+    @property
+    def funnel(self) -> ExtractionFunnel:
+        return self.head.funnel
+
+    @cached_property
+    def unread(self) -> tuple[ProvisionProvenance, ...]:
+        """The unprocessed provisions, and those whose conversation failed."""
+        return tuple(provision for provision in self.provisions if provision.fate.fate == "unread")
+
+    @cached_property
+    def by_batch(self) -> dict[int, ProvisionBatch]:
+        return {piece.piece: piece for piece in self.pieces}
+
+    def regulation(self) -> Regulation:
+        """The regulation as far as the file contains it: the text of every provision."""
+        head = self.head
+        provisions = tuple(
+            Provision(citation=row.citation, text=row.words, heading=row.heading or None, within=row.within)
+            for row in self.provisions
+        )
+        return Regulation(
+            id=head.regulation, title=head.title, source=head.source, restated=head.restated, provisions=provisions
+        )
+
+    def lines(self) -> list[ProvenanceLine]:
+        return [ProvenanceLine(row) for row in (self.head, *self.provisions, *self.rules, *self.pieces)]
+
+
+def measure_funnel(provisions: Sequence[ProvisionProvenance], rules: Sequence[RuleCandidate]) -> ExtractionFunnel:
+    fates = [provision.fate for provision in provisions]
     valid = [rule for rule in rules if rule.status != "invalid"]
     return ExtractionFunnel(
         provisions=len(fates),

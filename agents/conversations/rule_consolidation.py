@@ -1,55 +1,20 @@
 """Consolidates the rules of all batches: unique ids, merging by proof, removal of conflicting and redundant rules."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-from lawtrace.agents.conversations.provenance import (
-    ProvisionProvenance,
-    ProvisionStatus,
-    ProvisionStatusName,
-    RuleCandidate,
-)
-from lawtrace.agents.conversations.rule_extraction import ExtractionResult
+from lawtrace.agents.conversations.provenance import ProvisionStatus, ProvisionStatusName, RuleCandidate
 from lawtrace.agents.conversations.rule_proposal import MERGED_FINDINGS, rule_flaws
-from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.rule_transforms import RuleMerge, merge_rules, with_provisions_of
 from lawtrace.solver.rules import Rule
 
 
-@dataclass(frozen=True, slots=True)
-class ConsolidatedRules:
-    """The accepted rules, every candidate with its history, and every provision with its status."""
-
-    rules: tuple[Rule, ...]
-    candidates: tuple[RuleCandidate, ...]
-    provisions: tuple[ProvisionProvenance, ...]
-
-
-def consolidate_rules(
-    environment: Environment, regulation: Regulation, extraction: ExtractionResult
-) -> ConsolidatedRules:
+def consolidate_rules(environment: Environment, candidates: Iterable[RuleCandidate]) -> tuple[RuleCandidate, ...]:
     """Accept, merge or drop every candidate that met no objection in its batch."""
-    candidates = _by_unique_id(extraction.candidates)
-    kept = _without_redundant(environment, _without_flawed(environment, candidates), candidates)
-    rules = {rule.id: rule for rule in kept}
-    for id_, candidate in candidates.items():
-        if id_ in rules:
-            candidates[id_] = candidate.model_copy(update={"rule": rules[id_]}).becomes("accepted")
-    batches = {citation: batch.piece for batch in extraction.batches for citation in batch.citations}
-    provisions = tuple(
-        ProvisionProvenance(
-            citation=provision.citation,
-            heading=provision.heading or "",
-            within=provision.within,
-            words=provision.words(),
-            fate=_status(extraction.provisions[provision.citation], kept, candidates.values()),
-            rules=tuple(rule.id for rule in kept if provision.citation in rule.provisions),
-            piece=batches[provision.citation],
-        )
-        for provision in regulation.provisions
-    )
-    return ConsolidatedRules(tuple(kept), tuple(candidates.values()), provisions)
+    named = _by_unique_id(candidates)
+    for rule in _without_redundant(environment, _without_flawed(environment, named), named):
+        named[rule.id] = named[rule.id].model_copy(update={"rule": rule}).becomes("accepted")
+    return tuple(named.values())
 
 
 def _by_unique_id(candidates: Iterable[RuleCandidate]) -> dict[str, RuleCandidate]:
@@ -110,9 +75,10 @@ def _without_redundant(
     return list(rules.values())
 
 
-def _status(status: ProvisionStatus, kept: Sequence[Rule], candidates: Iterable[RuleCandidate]) -> ProvisionStatus:
+def settle_provision(status: ProvisionStatus, candidates: Iterable[RuleCandidate]) -> ProvisionStatus:
+    """The status of a provision after the rules that cite it were consolidated."""
     own = [candidate for candidate in candidates if status.citation in candidate.rule.provisions]
-    ids = [rule.id for rule in kept if status.citation in rule.provisions]
+    ids = [candidate.rule.id for candidate in own if candidate.status == "accepted"]
     name: ProvisionStatusName = "rule" if ids else status.fate
     because = status.because
     if ids:

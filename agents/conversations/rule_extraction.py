@@ -12,21 +12,27 @@ others continue.
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.agents.conversation import ProposalLoopResult, run_proposal_loop
 from lawtrace.agents.conversations.provenance import (
+    ExtractionProvenance,
     MessageCollector,
+    ProvenanceHeader,
     ProvisionBatch,
+    ProvisionProvenance,
     ProvisionStatus,
     ProvisionStatusName,
     RuleCandidate,
+    measure_funnel,
 )
 from lawtrace.agents.conversations.request_sizes import PROVISIONS_PER_REQUEST
+from lawtrace.agents.conversations.rule_consolidation import consolidate_rules, settle_provision
 from lawtrace.agents.conversations.rule_proposal import ProposedRules, propose_rules, quotes_of
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.budget import BudgetExhausted
@@ -35,28 +41,13 @@ from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.roles import extraction_roles as roles
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.choices import EXTRACTION_ROLES
 from lawtrace.schemas.log_entries import Context
 
 Answer = TypeVar("Answer", bound=BaseModel)
+Result = TypeVar("Result", bound=ProposalLoopResult[Any] | ProposedRules)
 
 CONCURRENT_BATCHES = 4
-
-
-@dataclass(slots=True)
-class ExtractionResult:
-    """The result of all conversations.
-
-    Attributes:
-        candidates: every proposed rule; those with the status *proposed* met no objection in their batch.
-        provisions: the status of each provision, in the order of the text.
-        batches: the batches with their messages.
-        stopped_by: the budget that is used up, if that is why provisions are unread.
-    """
-
-    candidates: list[RuleCandidate] = field(default_factory=list[RuleCandidate])
-    provisions: dict[str, ProvisionStatus] = field(default_factory=dict[str, ProvisionStatus])
-    batches: list[ProvisionBatch] = field(default_factory=list[ProvisionBatch])
-    stopped_by: BudgetExhausted | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,54 +73,66 @@ async def extract_rules(
     most_rounds: int,
     critic: bool = True,
     most_trials: int = 1,
+    parse_warnings: Sequence[str] = (),
     on_provision: Callable[[], None] = lambda: None,
-) -> ExtractionResult:
+) -> ExtractionProvenance:
     """Process the regulation, some batches concurrently. ``on_provision`` is called for each finished provision.
 
     A step that breaks off because of an unusable answer is run ``most_trials`` times at most. Each run is a trial of
-    its own, so that a resumed run does not repeat earlier trials.
+    its own, so that a resumed run does not repeat earlier trials. If the budget is used up, the results that were paid
+    for are kept, and the header says so.
     """
     setup = _Setup(environment, regulation, role_models, context, most_rounds, critic, most_trials)
     slots = asyncio.Semaphore(CONCURRENT_BATCHES)
-    result = ExtractionResult()
+    size, provisions = PROVISIONS_PER_REQUEST, regulation.provisions
+    batches = [
+        _Batch(setup, number, provisions[start : start + size], event_log)
+        for number, start in enumerate(range(0, len(provisions), size), 1)
+    ]
+    stopped: str | None = None
 
-    async def process(number: int, provisions: Sequence[Provision]) -> tuple[_Batch, ProvisionBatch]:
+    async def process(batch: _Batch) -> None:
+        nonlocal stopped
         async with slots:
-            collector = MessageCollector(event_log)
-            batch = _Batch(setup, number, provisions, collector)
             try:
                 await batch.process()
             except BudgetExhausted as exhausted:
-                # Results that were paid for are kept.
-                result.stopped_by = exhausted
-                batch.stop(str(exhausted))
-            for _ in provisions:
-                on_provision()
-            citations = tuple(provision.citation for provision in provisions)
-            return batch, ProvisionBatch(piece=number, citations=citations, messages=tuple(collector.messages))
+                stopped = str(exhausted)
+                batch.stop(stopped)
+        for _ in batch.statuses:
+            on_provision()
 
-    batches = [
-        regulation.provisions[start : start + PROVISIONS_PER_REQUEST]
-        for start in range(0, len(regulation.provisions), PROVISIONS_PER_REQUEST)
-    ]
-    for batch, row in await asyncio.gather(*(process(number, batch) for number, batch in enumerate(batches, 1))):
-        result.batches.append(row)
-        result.candidates += batch.candidates
-        result.provisions |= batch.provisions
-    return result
+    await asyncio.gather(*map(process, batches))
+    proposed = [candidate for batch in batches for candidate in batch.candidates]
+    candidates = await run_in_worker_thread(lambda: consolidate_rules(environment, proposed))
+    rows = tuple(row for batch in batches for row in batch.provision_rows(candidates))
+    head = ProvenanceHeader(
+        regulation=regulation.id,
+        title=regulation.title,
+        source=regulation.source,
+        restated=regulation.restated,
+        environment=environment.name,
+        models={role: role_models.name_of(role) for role in EXTRACTION_ROLES if critic or role != "ltl_critic"},
+        funnel=measure_funnel(rows, candidates),
+        stopped=stopped,
+        parse_warnings=tuple(parse_warnings),
+    )
+    return ExtractionProvenance(head, rows, candidates, tuple(batch.row() for batch in batches))
 
 
 class _Batch:
     """A batch of provisions in progress."""
 
-    def __init__(self, setup: _Setup, number: int, provisions: Sequence[Provision], event_log: EventLog) -> None:
+    def __init__(
+        self, setup: _Setup, number: int, provisions: Sequence[Provision], event_log: MessageCollector
+    ) -> None:
         self._setup = setup
         self._number = number
         self._provisions = provisions
-        self._event_log = event_log
+        self._event_log = MessageCollector(event_log)
         self._documentation = roles.documentation_json(setup.environment)
         self.candidates: list[RuleCandidate] = []
-        self.provisions = {
+        self.statuses = {
             p.citation: ProvisionStatus(citation=p.citation, fate="unread", because="not begun") for p in provisions
         }
 
@@ -143,8 +146,32 @@ class _Batch:
     def stop(self, because: str) -> None:
         """Set provisions without a decision to unread."""
         undecided = ("unread", "no_rule")
-        open_ = [p for p in self._provisions if self.provisions[p.citation].fate in undecided]
+        open_ = [p for p in self._provisions if self.statuses[p.citation].fate in undecided]
         self._break_off(open_, "the run", because)
+
+    def row(self) -> ProvisionBatch:
+        return ProvisionBatch(
+            piece=self._number, citations=tuple(self.statuses), messages=tuple(self._event_log.messages)
+        )
+
+    def provision_rows(self, candidates: Sequence[RuleCandidate]) -> list[ProvisionProvenance]:
+        """The provisions with the status that the consolidated candidates give them."""
+        return [
+            ProvisionProvenance(
+                citation=provision.citation,
+                heading=provision.heading or "",
+                within=provision.within,
+                words=provision.words(),
+                fate=settle_provision(self.statuses[provision.citation], candidates),
+                rules=tuple(
+                    candidate.rule.id
+                    for candidate in candidates
+                    if candidate.status == "accepted" and provision.citation in candidate.rule.provisions
+                ),
+                piece=self._number,
+            )
+            for provision in self._provisions
+        ]
 
     async def _align(self, provisions: Sequence[Provision]) -> list[Provision]:
         part = self._part(provisions)
@@ -240,7 +267,20 @@ class _Batch:
         cited = list(dict.fromkeys(one.citation for one, _ in mapped))
         part = self._part([p for p in self._provisions if p.citation in cited])
         quotes = {one.citation: one.quote for one, _ in reversed(mapped)}
-        proposed = await self._propose_rules(part, _mapped_json(mapped))
+        setup = self._setup
+        proposed = await self._try_repeatedly(
+            roles.POLICY_EXTRACTOR.name,
+            lambda context: propose_rules(
+                setup.environment,
+                part,
+                role_models=setup.role_models,
+                context=context,
+                event_log=self._event_log,
+                most_rounds=setup.most_rounds,
+                critic=setup.critic,
+                obligations=_mapped_json(mapped),
+            ),
+        )
         if proposed.failure is not None:
             self._break_off(part.provisions, "writing rules", proposed.failure)
             return
@@ -262,56 +302,45 @@ class _Batch:
     async def _propose(
         self, role: Role[Answer], object_to: Callable[[Answer], Sequence[str]], opening: str, **inputs: str
     ) -> ProposalLoopResult[Answer]:
-        trial = 0
-        while True:
-            context = self._context(role.name, trial)
-            found = await run_proposal_loop(
-                role.agent(self._setup.role_models, context, **inputs),
+        setup = self._setup
+        return await self._try_repeatedly(
+            role.name,
+            lambda context: run_proposal_loop(
+                role.agent(setup.role_models, context, **inputs),
                 role.answer,
                 object_to,
                 opening=opening,
                 context=context,
                 event_log=self._event_log,
-                most_rounds=self._setup.most_rounds,
-            )
-            trial += 1
-            if found.proposals or not found.unusable or trial >= self._setup.most_trials:
-                return found
+                most_rounds=setup.most_rounds,
+            ),
+        )
 
-    async def _propose_rules(self, part: Regulation, obligations: str) -> ProposedRules:
-        trial = 0
-        while True:
-            proposed = await propose_rules(
-                self._setup.environment,
-                part,
-                role_models=self._setup.role_models,
-                context=self._context("policy_extractor", trial),
-                event_log=self._event_log,
-                most_rounds=self._setup.most_rounds,
-                critic=self._setup.critic,
-                obligations=obligations,
-            )
-            trial += 1
-            if not proposed.unusable or trial >= self._setup.most_trials:
-                return proposed
+    async def _try_repeatedly(self, role: str, converse: Callable[[Context], Awaitable[Result]]) -> Result:
+        """The first result that does not lack a usable answer, or the last."""
+        place = self._setup.context.at(role=role, unit=f"batch {self._number}", conversation_kind=role)
+        for trial in range(self._setup.most_trials - 1):
+            if not (result := await converse(place.at(trial=trial))).unusable:
+                return result
+        return await converse(place.at(trial=self._setup.most_trials - 1))
 
     def _set(
         self, citation: str, status: ProvisionStatusName, because: str, scope: str = "", *, refined: bool | None = None
     ) -> None:
-        before = self.provisions.get(citation)
+        before = self.statuses.get(citation)
         if before is not None:
             changes: dict[str, object] = {"fate": status, "because": because, "scope": scope or before.scope}
             if refined is not None:
                 changes["refined"] = refined
-            self.provisions[citation] = before.model_copy(update=changes)
+            self.statuses[citation] = before.model_copy(update=changes)
 
     def _set_not_understood(self, citation: str, because: str) -> None:
         """Note why a sentence of the provision is not understood; its status changes only if no other gives a rule."""
-        before = self.provisions.get(citation)
+        before = self.statuses.get(citation)
         if before is not None:
             reasons = tuple(dict.fromkeys((*before.not_understood, because)))
             changes = {"fate": "not_understood", "because": "; ".join(reasons), "not_understood": reasons}
-            self.provisions[citation] = before.model_copy(update=changes)
+            self.statuses[citation] = before.model_copy(update=changes)
 
     def _break_off(self, provisions: Sequence[Provision], step: str, failure: str | None) -> None:
         for provision in provisions:
@@ -319,9 +348,6 @@ class _Batch:
 
     def _part(self, provisions: Sequence[Provision]) -> Regulation:
         return self._setup.regulation.with_provisions(provisions)
-
-    def _context(self, role: str, trial: int) -> Context:
-        return self._setup.context.at(role=role, unit=f"batch {self._number}", conversation_kind=role, trial=trial)
 
 
 def _only(part: Regulation, citation: str) -> Regulation:

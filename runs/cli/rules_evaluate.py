@@ -9,6 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from lawtrace.agents.conversations.provenance import ExtractionProvenance
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.runs.cli.options import EnvironmentOption
 from lawtrace.runs.cli.output import make_table, print_note
@@ -17,7 +18,7 @@ from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.text import percent
 from lawtrace.runs.scoring.rule_comparison import RuleScore, RuleSetComparison, compare_rule_sets
 from lawtrace.runs.stages.rules_stage import rests_on, run_offline_extraction
-from lawtrace.runs.store.provenance_file import ExtractionProvenance, provenance_path, read_provenance
+from lawtrace.runs.store.provenance_file import provenance_path, read_provenance
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 from lawtrace.solver.rules import Rule, check_rules, load_rules
@@ -72,7 +73,7 @@ def extract_offline_baseline(domain: Domain, provenance: ExtractionProvenance) -
     """The rules that the offline roles extract from the same text."""
     print_note("Extracting the offline baseline from the same text.")
     with ProgressBars().stage("provisions", len(provenance.provisions)) as step:
-        return asyncio.run(run_offline_extraction(domain, provenance.regulation(), on_provision=step)).rules
+        return asyncio.run(run_offline_extraction(domain, provenance.regulation(), on_provision=step)).accepted
 
 
 def _scores(scored: dict[str, RuleSetComparison]) -> Table:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 
+from lawtrace.agents.conversations.provenance import ExtractionProvenance
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.regulations.documents import read_published_law
 from lawtrace.environments.regulations.regulation import Regulation, load_regulation
@@ -22,7 +23,7 @@ from lawtrace.runs.report.text import percent
 from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.artifacts import EXTRACTED_RULES, PROVENANCE
 from lawtrace.runs.stages.rules_stage import ExtractionScore, score_extraction
-from lawtrace.runs.store.provenance_file import ExtractionProvenance, provenance_of, provenance_path
+from lawtrace.runs.store.provenance_file import provenance_of, provenance_path
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.runs.web.export import export_report
 from lawtrace.schemas.errors import OperationalError

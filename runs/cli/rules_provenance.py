@@ -9,10 +9,10 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from lawtrace.agents.conversations.provenance import PROVISION_STATUS_LABELS
+from lawtrace.agents.conversations.provenance import PROVISION_STATUS_LABELS, ExtractionProvenance
 from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.report.command_result import CommandResult
-from lawtrace.runs.store.provenance_file import FUNNEL_STEPS, ExtractionProvenance, provenance_path, read_provenance
+from lawtrace.runs.store.provenance_file import FUNNEL_STEPS, provenance_path, read_provenance
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.findings import ExtractionFunnel
 

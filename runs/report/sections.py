@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lawtrace.agents.conversations.provenance import PROVISION_STATUS_LABELS
+from lawtrace.agents.conversations.provenance import PROVISION_STATUS_LABELS, ExtractionProvenance
 from lawtrace.runs.report.ablation_tables import axis_tables, variant_building_table, variant_lines, variant_table
 from lawtrace.runs.report.build_tables import (
     building_tables,
@@ -35,7 +35,7 @@ from lawtrace.runs.report.task_view import TaskView, view_tasks
 from lawtrace.runs.scoring.ablation import Ablation
 from lawtrace.runs.scoring.trace_coverage import CoverageLine
 from lawtrace.runs.store.model_usage import ModelUsage
-from lawtrace.runs.store.provenance_file import FUNNEL_STEPS, ExtractionProvenance
+from lawtrace.runs.store.provenance_file import FUNNEL_STEPS
 from lawtrace.schemas.errors import Problem
 from lawtrace.schemas.findings import ExtractionFunnel
 

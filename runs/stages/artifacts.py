@@ -1,6 +1,6 @@
 """The files that the stages of a run over tasks write and read."""
 
-from lawtrace.runs.store.provenance_file import ProvenanceLine
+from lawtrace.agents.conversations.provenance import ProvenanceLine
 from lawtrace.runs.store.stage_store import StageFile
 from lawtrace.runs.store.task_file import TaskFile
 from lawtrace.schemas.attempt_rows import Attempt

@@ -57,13 +57,15 @@ def _extraction_depends(inputs: StageInputs) -> Mapping[str, object]:
 
 
 async def _extract(context: StageContext, _: Products) -> Made:
+    from lawtrace.agents.models.budget import BudgetExhausted
     from lawtrace.runs.stages.rules_stage import extract_from
 
     provisions = context.extracted_regulation.provisions
     with context.progress.stage("rules from the regulation", len(provisions)) as step:
         extracted = await extract_from(context, step)
-    made = Made(complete=not extracted.provenance.unread and extracted.stopped_by is None, error=extracted.stopped_by)
-    return made.add(EXTRACTED_RULES, extracted.rules).add(PROVENANCE, extracted.provenance.lines())
+    error = BudgetExhausted(extracted.head.stopped) if extracted.head.stopped else None
+    made = Made(complete=not extracted.unread and error is None, error=error)
+    return made.add(EXTRACTED_RULES, extracted.accepted).add(PROVENANCE, extracted.lines())
 
 
 def _extraction_calls(inputs: StageInputs) -> Iterator[RoleCalls]:

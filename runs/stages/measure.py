@@ -131,7 +131,7 @@ async def _extraction_scores(
     if score.extracted_by == "offline":
         return score, None
     beside = await run_offline_extraction(context.domain, context.extracted_regulation)
-    return score, score_extraction(beside.rules, gold, beside.provenance)
+    return score, score_extraction(beside.accepted, gold, beside)
 
 
 async def _check_quality(context: StageContext, products: Products) -> Made:

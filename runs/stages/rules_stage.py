@@ -1,21 +1,16 @@
 """Regulation and tools to rules with provenance, and the score of extracted rules against gold rules."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
-from lawtrace.agents.concurrency import run_in_worker_thread
-from lawtrace.agents.conversations.provenance import ProvenanceHeader, measure_funnel
-from lawtrace.agents.conversations.rule_consolidation import consolidate_rules
-from lawtrace.agents.conversations.rule_extraction import ExtractionResult, extract_rules
+from lawtrace.agents.conversations.provenance import ExtractionProvenance
+from lawtrace.agents.conversations.rule_extraction import extract_rules
 from lawtrace.agents.event_log import MemoryEventLog
-from lawtrace.agents.models.budget import BudgetExhausted
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.runs.scoring.rule_comparison import distinct_rules, unmatched_rules
 from lawtrace.runs.stages.stage import StageContext
-from lawtrace.runs.store.provenance_file import ExtractionProvenance
 from lawtrace.schemas.choices import EXTRACTION_ROLES
 from lawtrace.schemas.findings import ExtractionScore
 from lawtrace.schemas.log_entries import Context
@@ -25,19 +20,11 @@ from lawtrace.solver.rules import Rule
 _BASELINE_ROUNDS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractedRules:
-    """The accepted rules and their provenance. ``stopped_by``: the exhausted budget, if that left provisions."""
-
-    rules: tuple[Rule, ...]
-    provenance: ExtractionProvenance
-    stopped_by: BudgetExhausted | None = None
-
-
-async def extract_from(context: StageContext, on_provision: Callable[[], None]) -> ExtractedRules:
+async def extract_from(context: StageContext, on_provision: Callable[[], None]) -> ExtractionProvenance:
     """Extract rules over the tools of the domain, by the recipe of a run."""
     conversation, regulation = context.recipe.conversation, context.extracted_regulation
-    drawing = await extract_rules(
+    read = context.published if regulation is not context.domain.regulation else None
+    return await extract_rules(
         context.domain.environment,
         regulation,
         role_models=context.role_models,
@@ -46,21 +33,18 @@ async def extract_from(context: StageContext, on_provision: Callable[[], None]) 
         most_rounds=conversation.rounds,
         critic=conversation.critic,
         most_trials=1 + context.resumed,
+        parse_warnings=read.parse_warnings if read else (),
         on_provision=on_provision,
     )
-    models: dict[str, str] = {role: context.role_models.name_of(role) for role in context.extraction_roles}
-    read = context.published if regulation is not context.domain.regulation else None
-    warnings = read.parse_warnings if read else ()
-    return await _consolidate(context.domain, regulation, drawing, models, warnings)
 
 
 async def run_offline_extraction(
     domain: Domain, regulation: Regulation, *, on_provision: Callable[[], None] = lambda: None
-) -> ExtractedRules:
+) -> ExtractionProvenance:
     """Extract rules with the offline roles, as a baseline for a model's rules."""
     log = MemoryEventLog()
     offline: dict[str, ModelSpec] = dict.fromkeys(EXTRACTION_ROLES, ModelSpec("offline"))
-    drawing = await extract_rules(
+    return await extract_rules(
         domain.environment,
         regulation,
         role_models=ConfiguredRoleModels(ModelClients(log), offline, ModelParameters()),
@@ -69,31 +53,6 @@ async def run_offline_extraction(
         most_rounds=_BASELINE_ROUNDS,
         on_provision=on_provision,
     )
-    return await _consolidate(domain, regulation, drawing, dict.fromkeys(EXTRACTION_ROLES, "offline"))
-
-
-async def _consolidate(
-    domain: Domain,
-    regulation: Regulation,
-    drawing: ExtractionResult,
-    models: Mapping[str, str],
-    parse_warnings: Sequence[str] = (),
-) -> ExtractedRules:
-    settled = await run_in_worker_thread(lambda: consolidate_rules(domain.environment, regulation, drawing))
-    fates = [provision.fate for provision in settled.provisions]
-    head = ProvenanceHeader(
-        regulation=regulation.id,
-        title=regulation.title,
-        source=regulation.source,
-        restated=regulation.restated,
-        environment=domain.environment.name,
-        models=dict(models),
-        funnel=measure_funnel(fates, settled.candidates),
-        stopped=str(drawing.stopped_by) if drawing.stopped_by else None,
-        parse_warnings=tuple(parse_warnings),
-    )
-    provenance = ExtractionProvenance(head, settled.provisions, settled.candidates, tuple(drawing.batches))
-    return ExtractedRules(settled.rules, provenance, drawing.stopped_by)
 
 
 def rests_on(rules: Sequence[Rule], regulation: Regulation) -> bool:

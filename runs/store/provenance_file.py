@@ -1,23 +1,18 @@
 """The provenance file of an extraction: the fate of every provision and rule, and all messages."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
-from pydantic import RootModel
-
 from lawtrace.agents.conversations.provenance import (
+    ExtractionProvenance,
     ProvenanceHeader,
-    ProvenanceRow,
+    ProvenanceLine,
     ProvisionBatch,
     ProvisionProvenance,
     RuleCandidate,
 )
-from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.findings import ExtractionFunnel
 
 FUNNEL_STEPS: dict[str, str] = {
     "provisions": "provisions",
@@ -28,47 +23,6 @@ FUNNEL_STEPS: dict[str, str] = {
     "distinct": "distinct",
     "accepted": "accepted",
 }
-
-
-class ProvenanceLine(RootModel[ProvenanceRow]):
-    """One line of the file, of any kind."""
-
-
-@dataclass(frozen=True)
-class ExtractionProvenance:
-    """The rows of a provenance file by kind."""
-
-    head: ProvenanceHeader
-    provisions: tuple[ProvisionProvenance, ...]
-    rules: tuple[RuleCandidate, ...]
-    pieces: tuple[ProvisionBatch, ...]
-
-    @property
-    def funnel(self) -> ExtractionFunnel:
-        return self.head.funnel
-
-    @cached_property
-    def unread(self) -> tuple[ProvisionProvenance, ...]:
-        """The unprocessed provisions, and those whose conversation failed."""
-        return tuple(provision for provision in self.provisions if provision.fate.fate == "unread")
-
-    @cached_property
-    def by_batch(self) -> dict[int, ProvisionBatch]:
-        return {piece.piece: piece for piece in self.pieces}
-
-    def regulation(self) -> Regulation:
-        """The regulation as far as the file contains it: the text of every provision."""
-        head = self.head
-        provisions = tuple(
-            Provision(citation=row.citation, text=row.words, heading=row.heading or None, within=row.within)
-            for row in self.provisions
-        )
-        return Regulation(
-            id=head.regulation, title=head.title, source=head.source, restated=head.restated, provisions=provisions
-        )
-
-    def lines(self) -> list[ProvenanceLine]:
-        return [ProvenanceLine(row) for row in (self.head, *self.provisions, *self.rules, *self.pieces)]
 
 
 def provenance_path(rules: Path) -> Path:

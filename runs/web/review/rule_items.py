@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from lawtrace.agents.conversations.provenance import RuleCandidate
+from lawtrace.agents.conversations.provenance import ExtractionProvenance, RuleCandidate
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.runs.store.provenance_file import ExtractionProvenance
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.web.review.decisions import ReviewItem
 from lawtrace.schemas.errors import InputError

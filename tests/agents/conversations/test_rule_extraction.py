@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 from autogen_core.models import ChatCompletionClient, LLMMessage
 
-from lawtrace.agents.conversations.provenance import measure_funnel
+from lawtrace.agents.conversations.provenance import ExtractionProvenance
 from lawtrace.agents.conversations.request_sizes import PROVISIONS_PER_REQUEST
-from lawtrace.agents.conversations.rule_consolidation import ConsolidatedRules, consolidate_rules
-from lawtrace.agents.conversations.rule_extraction import ExtractionResult, extract_rules
+from lawtrace.agents.conversations.rule_extraction import extract_rules
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
@@ -92,51 +91,45 @@ SCRIPTS: dict[str, Script] = {"scope_aligner": aligned, "verifiability_refiner":
 
 async def draw(
     cast: Cast, regulation: Regulation | None = None, event_log: MemoryEventLog | None = None
-) -> tuple[ExtractionResult, ConsolidatedRules]:
-    regulation = regulation or law()
-    drawing = await extract_rules(
+) -> ExtractionProvenance:
+    return await extract_rules(
         BANKING,
-        regulation,
+        regulation or law(),
         role_models=cast,
         context=Context(stage="rules", role="policy_extractor"),
         event_log=event_log or MemoryEventLog(),
         most_rounds=2,
     )
-    return drawing, consolidate_rules(BANKING, regulation, drawing)
 
 
-def funnel(settled: ConsolidatedRules) -> ExtractionFunnel:
-    return measure_funnel([provision.fate for provision in settled.provisions], settled.candidates)
-
-
-def fates(settled: ConsolidatedRules) -> dict[str, str]:
+def fates(settled: ExtractionProvenance) -> dict[str, str]:
     return {provision.citation: provision.fate.fate for provision in settled.provisions}
 
 
 async def test_every_provision_has_a_status_and_every_rule_a_history() -> None:
-    drawing, settled = await draw(Cast(**SCRIPTS))
-    assert {rule.formula: rule.provisions for rule in settled.rules} == {
+    settled = await draw(Cast(**SCRIPTS))
+    assert {rule.formula: rule.provisions for rule in settled.accepted} == {
         "!((!CheckAuthorization) U TransferFunds)": ("Article 1", "Article 2"),
         "G(TransferFunds -> F RecordAuditEvent)": ("Article 3",),
     }
     assert list(fates(settled).values()) == ["rule", "rule", "rule", "out_of_scope", "out_of_scope"]
     assert settled.provisions[3].fate.because == "the tools do not set prices"
-    provenance = settled.candidates[0]
+    provenance = settled.rules[0]
     assert (provenance.quotes[0].words, provenance.quotes[0].checked) == (
         "A bank must check the authorization before it transfers funds.",
         True,
     )
     assert {"scope_aligner", "verifiability_refiner", "tool_mapper", "policy_extractor", "ltl_critic"} <= {
-        message.role for message in drawing.batches[0].messages if message.prompt_hash
+        message.role for message in settled.pieces[0].messages if message.prompt_hash
     }
-    assert funnel(settled) == ExtractionFunnel(
+    assert settled.funnel == ExtractionFunnel(
         provisions=5, in_scope=3, refined=3, candidates=3, valid=3, distinct=2, accepted=2
     )
 
 
 async def test_merged_duplicate_adds_its_provision() -> None:
-    _, settled = await draw(Cast(**SCRIPTS))
-    merged = [provenance for provenance in settled.candidates if provenance.status == "merged"]
+    settled = await draw(Cast(**SCRIPTS))
+    merged = [provenance for provenance in settled.rules if provenance.status == "merged"]
     assert [(provenance.rule.provisions, provenance.into) for provenance in merged] == [
         (("Article 2",), ("checkauthorization-before-transferfunds",))
     ]
@@ -170,9 +163,9 @@ async def test_objections_of_code_reach_the_role(role: str, answer: Any, heard: 
         said.append(last_user_message(messages))
         return json.dumps(answer) if len(said) == 1 else SCRIPTS[role](messages)
 
-    _, settled = await draw(Cast(**{**SCRIPTS, role: stubborn}))
+    settled = await draw(Cast(**{**SCRIPTS, role: stubborn}))
     assert heard in said[1]
-    assert len(settled.rules) == 2
+    assert len(settled.accepted) == 2
 
 
 async def test_rule_in_the_full_language_with_a_reason_is_accepted() -> None:
@@ -186,8 +179,8 @@ async def test_rule_in_the_full_language_with_a_reason_is_accepted() -> None:
     }
     text = "A bank must check the authorization before it transfers funds of more than 1,000 euro."
     large = Cast(**SCRIPTS, policy_extractor=lambda messages: json.dumps({"rules": [rule]}))
-    _, settled = await draw(large, law({**LAW, "Article 1": text}))
-    assert [(kept.formula, kept.template) for kept in settled.rules] == [(formula, "general")]
+    settled = await draw(large, law({**LAW, "Article 1": text}))
+    assert [(kept.formula, kept.template) for kept in settled.accepted] == [(formula, "general")]
 
 
 @pytest.mark.parametrize(
@@ -207,13 +200,13 @@ async def test_unusable_answer_affects_one_batch(role: RoleName, answer: str) ->
         first_piece = '"Article 01"' in str(messages[0].content)
         return answer if first_piece else OFFLINE_ROLES[role](messages)
 
-    _, settled = await draw(Cast(**{role: failing}), law(texts))
+    settled = await draw(Cast(**{role: failing}), law(texts))
     states = list(fates(settled).values())
     assert set(states[:count]) == {"unread"}
     assert set(states[count:]) == {"rule"}
     assert "broke off" in settled.provisions[0].fate.because
-    assert [rule.formula for rule in settled.rules] == ["!((!CheckAuthorization) U TransferFunds)"]
-    assert len(settled.rules[0].provisions) == count
+    assert [rule.formula for rule in settled.accepted] == ["!((!CheckAuthorization) U TransferFunds)"]
+    assert len(settled.accepted[0].provisions) == count
 
 
 def proposing(*formulas: str) -> Script:
@@ -227,11 +220,9 @@ def proposing(*formulas: str) -> Script:
 @pytest.mark.slow
 async def test_too_large_formula_invalidates_one_rule() -> None:
     large = f"F(TransferFunds & {'X ' * 22}PayBill)"
-    _, settled = await draw(
-        Cast(**SCRIPTS, policy_extractor=proposing(large, "!((!CheckAuthorization) U TransferFunds)"))
-    )
-    assert [rule.id for rule in settled.rules] == ["r2"]
-    (invalid,) = [provenance for provenance in settled.candidates if provenance.status == "invalid"]
+    settled = await draw(Cast(**SCRIPTS, policy_extractor=proposing(large, "!((!CheckAuthorization) U TransferFunds)")))
+    assert [rule.id for rule in settled.accepted] == ["r2"]
+    (invalid,) = [provenance for provenance in settled.rules if provenance.status == "invalid"]
     assert "rule 'r1': the formula mixes too many alternatives" in invalid.because
 
 
@@ -247,8 +238,8 @@ async def test_weaker_rule_is_kept_when_the_stronger_is_dropped() -> None:
         return json.dumps({"rules": rules})
 
     agreeing = Cast(policy_extractor=by_piece, ltl_critic=lambda messages: '{"objections": []}')
-    _, settled = await draw(agreeing, law(texts))
-    assert {provenance.rule.formula: provenance.status for provenance in settled.candidates} == {
+    settled = await draw(agreeing, law(texts))
+    assert {provenance.rule.formula: provenance.status for provenance in settled.rules} == {
         other: "accepted",
         more: "dropped",
         less: "accepted",

@@ -1,6 +1,7 @@
 """The report of an extraction."""
 
 from lawtrace.agents.conversations.provenance import (
+    ExtractionProvenance,
     ProvenanceHeader,
     ProvenanceMessage,
     ProvisionBatch,
@@ -10,7 +11,6 @@ from lawtrace.agents.conversations.provenance import (
     RuleCandidate,
 )
 from lawtrace.runs.report.sections import make_extraction_report
-from lawtrace.runs.store.provenance_file import ExtractionProvenance
 from lawtrace.runs.web.export import render_export
 from lawtrace.schemas.findings import ExtractionFunnel
 from lawtrace.solver.rules import Rule
