@@ -194,8 +194,8 @@ async def run_proposal_loop(
 ) -> ProposalLoopResult[Answer]:
     """A role proposes and code objects, until there is no objection or ``most_rounds`` proposals were made."""
 
-    def check(content: BaseModel | str) -> Objections:
-        return Objections(objections=tuple(object_to(content)) if isinstance(content, answer) else ())
+    def check(content: Answer) -> Objections:
+        return Objections(objections=tuple(object_to(content)))
 
     def next_speaker(messages: Sequence[Utterance]) -> str | None:
         content = messages[-1][1]
@@ -207,7 +207,7 @@ async def run_proposal_loop(
         return speaker.name
 
     messages = await run_conversation(
-        [speaker, CodeCheck("check", Objections, check)],
+        [speaker, CodeCheck("check", answer, Objections, check)],
         opening=opening,
         next_speaker=next_speaker,
         context=context,

@@ -28,6 +28,7 @@ from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.models import FrozenModel
 
 Answer = TypeVar("Answer", bound=BaseModel)
+Content = TypeVar("Content", bound=BaseModel | str)
 MessageFilter = Callable[[BaseModel | str], str | None]
 """The text that a role reads of a message's content; None for messages that do not concern it."""
 
@@ -207,8 +208,8 @@ class RoleAgent(Participant, Generic[Answer]):
         return result.content if isinstance(result.content, str) else ""
 
 
-class CodeCheck(Participant, Generic[Answer]):
-    """A pure function of the last message's content, or of the last content of the type ``about``.
+class CodeCheck(Participant, Generic[Content, Answer]):
+    """A pure function of the last content of the type ``about``.
 
     A ``slow`` one runs in the worker thread, so that other conversations continue meanwhile.
     """
@@ -216,17 +217,17 @@ class CodeCheck(Participant, Generic[Answer]):
     def __init__(
         self,
         name: str,
+        about: type[Content],
         answer: type[Answer],
-        check: Callable[[BaseModel | str], Answer],
-        about: type[BaseModel] | None = None,
+        check: Callable[[Content], Answer],
         *,
         slow: bool = False,
     ) -> None:
         super().__init__(name, f"checks by code: {name}", answer)
-        self._check = check
         self._about = about
+        self._check = check
         self._slow = slow
 
     async def reply(self, contents: Sequence[BaseModel | str], cancellation_token: CancellationToken) -> Answer:
-        content = [one for one in contents if self._about is None or isinstance(one, self._about)][-1]
+        content = [one for one in contents if isinstance(one, self._about)][-1]
         return await run_in_worker_thread(lambda: self._check(content)) if self._slow else self._check(content)

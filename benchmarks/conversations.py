@@ -21,8 +21,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from pydantic import BaseModel
-
 from lawtrace.agents.conversation import Utterance, run_conversation
 from lawtrace.agents.models.call_settings import CallSettings
 from lawtrace.agents.models.stack import ModelClients
@@ -43,7 +41,7 @@ async def converse(clients: ModelClients, event_log: EventLogFile, number: int, 
     context = Context(stage="benchmark", role="instruction_generator", task=f"task-{number}")
     models = ConfiguredRoleModels(clients, {"instruction_generator": SPEC}, ModelParameters())
 
-    def check(_: BaseModel | str) -> Objections:
+    def check(_: Draft) -> Objections:
         return Objections(objections=("once more",))
 
     def next_speaker(said: Sequence[Utterance]) -> str | None:
@@ -55,7 +53,7 @@ async def converse(clients: ModelClients, event_log: EventLogFile, number: int, 
     said = await run_conversation(
         [
             INSTRUCTION_GENERATOR.agent(models, context, style="goal", manner="", plan="[]", summary=BANKING.summary),
-            CodeCheck("check", Objections, check),
+            CodeCheck("check", Draft, Objections, check),
         ],
         opening="Write the request.",
         next_speaker=next_speaker,

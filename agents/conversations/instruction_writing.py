@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import BaseModel
-
 from lawtrace.agents.conversation import Utterance, ask_role, record_turn, run_conversation
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.participants import CodeCheck, Objections, RoleFailure
@@ -70,8 +68,7 @@ async def write_instruction(
             return Instruction(style=style, text=draft.text, variables={}, written="by a model", says=draft.noted)
         return Instruction(style=style, text=draft.text, variables=instruction_variables(calls, numbers))
 
-    def wording(content: BaseModel | str) -> Objections:
-        draft = content if isinstance(content, roles.Draft) else roles.Draft(text="")
+    def wording(draft: roles.Draft) -> Objections:
         if free:
             findings = check_text(request, style, draft.text, draft.noted).findings
             return Objections(objections=tuple(finding.detail for finding in findings))
@@ -79,8 +76,7 @@ async def write_instruction(
 
     offline = role_models.name_of("independent_reader") == "offline"
 
-    def reading(content: BaseModel | str) -> Objections:
-        assert isinstance(content, roles.RequestReading)
+    def reading(content: roles.RequestReading) -> Objections:
         if content.unclear:  # offline that says something of the reader, not of the request
             unclear = () if offline else tuple(f"it is not clear what to do: {text}" for text in content.unclear)
             return Objections(objections=unclear)
@@ -97,9 +93,9 @@ async def write_instruction(
                 plan=plan_json,
                 summary=environment.summary,
             ),
-            CodeCheck("wording_check", Objections, wording),
+            CodeCheck("wording_check", roles.Draft, Objections, wording),
             roles.INDEPENDENT_READER.agent(role_models, context, documentation=documentation, style=style),
-            CodeCheck("reading_check", Objections, reading),
+            CodeCheck("reading_check", roles.RequestReading, Objections, reading),
             roles.MASKING_EVALUATOR.agent(
                 role_models, context, style=style, plan=plan_json, hidden=roles.hidden_tools_json(environment)
             ),

@@ -286,10 +286,10 @@ class _Batch:
             return
         for citation in cited:
             self._set(citation, "no_rule", "no rule was written for it", refined=True)
-        for answer in proposed.not_checkable:
+        for answer in proposed.last.not_checkable:
             if answer.citation in part.by_citation:
                 self._set(answer.citation, "not_checkable", answer.because, refined=True)
-        for answer in proposed.not_understood:
+        for answer in proposed.last.not_understood:
             self._set_not_understood(answer.citation, answer.because)
         for candidate in proposed.candidates:
             (citation,) = candidate.rule.provisions

@@ -5,8 +5,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pydantic import BaseModel
-
 from lawtrace.agents.conversation import Utterance, run_conversation
 from lawtrace.agents.conversations.provenance import Quote, RuleCandidate
 from lawtrace.agents.event_log import EventLog
@@ -34,16 +32,14 @@ class ProposedRules:
 
     Attributes:
         candidates: every proposed rule once. Those that still have the status *proposed* have no open objection.
-        not_checkable: provisions that tool calls cannot show, with the extractor's reasons.
-        not_understood: provisions that the offline extractor does not understand.
+        last: the last proposal; empty if there is none.
         rounds: the number of proposals.
         failure: why the conversation could not be finished, or None.
         unusable: whether the reason is an answer that did not parse.
     """
 
     candidates: tuple[RuleCandidate, ...]
-    not_checkable: tuple[roles.NotCheckable, ...]
-    not_understood: tuple[roles.NotCheckable, ...]
+    last: roles.Proposal
     rounds: int
     failure: str | None
     unusable: bool = False
@@ -72,15 +68,13 @@ async def propose_rules(
         obligations: the obligations and tools that earlier steps found in the provisions, as JSON.
     """
 
-    def validate(content: BaseModel | str) -> roles.Critique:
-        rules = content.rules if isinstance(content, roles.Proposal) else ()
-        found = ((rule, validate_signature(rule, environment, regulation)) for rule in rules)
+    def validate(proposal: roles.Proposal) -> roles.Critique:
+        found = ((rule, validate_signature(rule, environment, regulation)) for rule in proposal.rules)
         return roles.Critique(
             objections=tuple(roles.RuleObjection(rule=rule.id, because=why) for rule, why in found if why)
         )
 
-    def search(content: BaseModel | str) -> roles.Candidates:
-        proposal = content if isinstance(content, roles.Proposal) else roles.Proposal(rules=())
+    def search(proposal: roles.Proposal) -> roles.Candidates:
         return roles.Candidates(proposal=proposal, findings=find_flaws(proposal, environment, regulation))
 
     provisions, documentation = roles.provisions_json(regulation), roles.documentation_json(environment)
@@ -94,8 +88,8 @@ async def propose_rules(
                 documentation=documentation,
                 obligations=obligations,
             ),
-            CodeCheck("signature_validator", roles.Critique, validate, slow=True),
-            CodeCheck("rule_analysis", roles.Candidates, search, about=roles.Proposal, slow=True),
+            CodeCheck("signature_validator", roles.Proposal, roles.Critique, validate, slow=True),
+            CodeCheck("rule_analysis", roles.Proposal, roles.Candidates, search, slow=True),
             roles.LTL_CRITIC.agent(role_models, context, provisions=provisions, documentation=documentation),
         ],
         opening=f"Write the rules of {regulation.id}.",
@@ -108,17 +102,9 @@ async def propose_rules(
     last = messages[-1][1]
     failure, unusable = (last.reason, last.answered) if isinstance(last, RoleFailure) else (None, False)
     if not proposals:
-        return ProposedRules((), (), (), 0, failure, unusable)
+        return ProposedRules((), roles.Proposal(rules=()), 0, failure, unusable)
     candidates = _candidates(proposals, messages, environment, regulation)
-    last_proposal = proposals[-1]
-    return ProposedRules(
-        tuple(candidates),
-        last_proposal.not_checkable,
-        last_proposal.not_understood,
-        len(proposals),
-        failure,
-        unusable,
-    )
+    return ProposedRules(tuple(candidates), proposals[-1], len(proposals), failure, unusable)
 
 
 def validate_signature(proposed: roles.ProposedRule, environment: Environment, regulation: Regulation) -> str | None:

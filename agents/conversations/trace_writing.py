@@ -26,33 +26,6 @@ class WrittenPrograms:
     failure: str | None
 
 
-class _Collector:
-    """Collects programs and counts those still wanted."""
-
-    def __init__(self, environment: Environment, count: int, on_program: Callable[[], None]) -> None:
-        self.programs: list[str] = []
-        self._count = count
-        self._on_program = on_program
-        tools = "|".join(map(re.escape, environment.tools))
-        self._call = re.compile(rf"\b{environment.object_name}\.({tools})\b")
-
-    @property
-    def complete(self) -> bool:
-        return len(self.programs) >= self._count
-
-    def request(self) -> WriteMore:
-        calls = tuple(", ".join(self._call.findall(program)) for program in self.programs)
-        return WriteMore(wanted=min(PROGRAMS_PER_REQUEST, self._count - len(self.programs)), calls_so_far=calls)
-
-    def take(self, content: BaseModel | str) -> WriteMore:
-        """Add the programs of one answer, at most as many as requested."""
-        if isinstance(content, ProgramBatch):
-            for program in content.programs[: self.request().wanted]:
-                self.programs.append(program)
-                self._on_program()
-        return self.request()
-
-
 async def write_programs(
     environment: Environment,
     rules: Sequence[Rule],
@@ -69,24 +42,37 @@ async def write_programs(
 
     Stops early if the endpoint fails or several consecutive answers contain no programs.
     """
-    collector = _Collector(environment, count, on_program)
+    programs: list[str] = []
+    tool_call = re.compile(rf"\b{environment.object_name}\.({'|'.join(map(re.escape, environment.tools))})\b")
+
+    def request() -> WriteMore:
+        calls = tuple(", ".join(tool_call.findall(program)) for program in programs)
+        return WriteMore(wanted=min(PROGRAMS_PER_REQUEST, count - len(programs)), calls_so_far=calls)
+
+    def take(batch: ProgramBatch) -> WriteMore:
+        """Add the programs of one answer, at most as many as requested."""
+        for program in batch.programs[: request().wanted]:
+            programs.append(program)
+            on_program()
+        return request()
+
     inputs = trace_writer_inputs(environment, rules, initial_state, length)
     unusable = 0
-    while not collector.complete:
-        before = len(collector.programs)
+    while len(programs) < count:
+        before = len(programs)
         place = context.at(unit=f"from program {before + 1}, try {unusable + 1}")
         messages = await run_conversation(
-            [TRACE_WRITER.agent(role_models, place, **inputs), CodeCheck("counter", WriteMore, collector.take)],
-            opening=collector.request().request(),
+            [TRACE_WRITER.agent(role_models, place, **inputs), CodeCheck("counter", ProgramBatch, WriteMore, take)],
+            opening=request().request(),
             next_speaker=lambda messages: _next_speaker(messages[-1][1]),
             context=place,
             event_log=event_log,
         )
-        unusable = unusable + 1 if len(collector.programs) == before else 0
+        unusable = unusable + 1 if len(programs) == before else 0
         last = messages[-1][1]
         if isinstance(last, RoleFailure) and (not last.answered or unusable == MAX_UNUSABLE_ANSWERS):
-            return WrittenPrograms(tuple(collector.programs), last.reason)
-    return WrittenPrograms(tuple(collector.programs), None)
+            return WrittenPrograms(tuple(programs), last.reason)
+    return WrittenPrograms(tuple(programs), None)
 
 
 def _next_speaker(last: BaseModel | str) -> str | None:

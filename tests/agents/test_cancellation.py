@@ -55,7 +55,7 @@ async def talk_for_long(clients: ModelClients, event_log: MemoryEventLog) -> Non
         "Say a word.",
     )
     await run_conversation(
-        [writer, CodeCheck("echo", Word, lambda content: Word(word="again"))],
+        [writer, CodeCheck("echo", Word, Word, lambda content: Word(word="again"))],
         opening="Begin.",
         next_speaker=lambda said: "echo" if said[-1][0] == "writer" else "writer",
         context=CONTEXT,
@@ -127,13 +127,13 @@ async def test_full_event_log_stops_the_conversation(
 
 
 async def test_error_of_a_check_ends_the_conversation_and_keeps_its_type() -> None:
-    def refuse(content: BaseModel | str) -> Word:
+    def refuse(content: str) -> Word:
         raise InputError("populate: tables.py, line 84: no names left")
 
     event_log = MemoryEventLog()
     with pytest.raises(InputError, match=r"tables\.py, line 84"):
         await run_conversation(
-            [CodeCheck("echo", Word, refuse), CodeCheck("other", Word, lambda content: Word(word="never"))],
+            [CodeCheck("echo", str, Word, refuse), CodeCheck("other", str, Word, lambda content: Word(word="never"))],
             opening="Begin.",
             next_speaker=lambda said: "echo" if len(said) == 1 else "other",
             context=CONTEXT,
