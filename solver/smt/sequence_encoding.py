@@ -6,7 +6,7 @@ needed, the fields of its rows. Sequences that begin alike share the context. Wh
 avoids that beginning from then on.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -178,7 +178,7 @@ class SequenceEncoding:
             return self._check(*fixed) == z3.sat
 
     @contextmanager
-    def _kept(self, choices: Sequence[tuple[str, ...]], wished: Sequence[Mapping[str, Value]]) -> Iterator[None]:
+    def _kept(self, choices: Sequence[tuple[str, ...]], wished: Sequence[Mapping[str, Value]]) -> Generator[None]:
         """A scope in which each call is one of some tools, and all rules are kept at the end."""
         self._move_to(choices, wished)
         with _scope(self._calls.solver):
@@ -331,7 +331,7 @@ class SequenceEncoding:
 
 
 @contextmanager
-def _scope(solver: z3.Solver) -> Iterator[None]:
+def _scope(solver: z3.Solver) -> Generator[None]:
     """A scope of a solver: what is asserted in it is taken back at its end."""
     solver.push()
     try:
