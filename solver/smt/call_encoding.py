@@ -27,9 +27,12 @@ from lawtrace.environments.spec.terms import arguments_of
 from lawtrace.environments.spec.tools import Fails, FromLookup, FromTrace, FromUser, Raises, Tool
 from lawtrace.environments.spec.types import ListOf, Record, Value, has_objects, usual_internal
 from lawtrace.solver.smt.environment_encoding import (
-    KnowledgeEncoding,
-    PendingEventsEncoding,
+    Knowledge,
+    initial_knowledge,
+    is_known,
+    knowledge_after,
     observed_results,
+    pending_after,
     tools_in_cone,
 )
 from lawtrace.solver.smt.rule_encoding import Rule, RuleEncoding
@@ -114,8 +117,8 @@ class _Position:
 
     state: State
     now: Value
-    known: KnowledgeEncoding
-    pending: PendingEventsEncoding
+    known: Knowledge
+    pending: Mapping[str, Value]
 
 
 class CallEncoding:
@@ -147,11 +150,8 @@ class CallEncoding:
         start = environment.clock.start(initial)
         self.rules: Final = RuleEncoding(environment, self.logic, (), TimeBounds(start, self._end))
         self._compiled: Final = {name: CompiledTool(tool, self.logic) for name, tool in self.tools.items()}
-        self._positions: Final = [
-            _Position(
-                initial, start, KnowledgeEncoding(environment, initial, self.logic), PendingEventsEncoding(environment)
-            )
-        ]
+        pending: dict[str, Value] = dict.fromkeys(environment.event_names, False)
+        self._positions: Final = [_Position(initial, start, initial_knowledge(environment, initial), pending)]
         self._obstacles: Final[dict[str, Obstacle]] = {}
         self._domains: Final[dict[str, Amount | Sequence[Value]]] = {}
         self._selectors: Final[dict[Obstacle, z3.BoolRef]] = {}
@@ -184,10 +184,9 @@ class CallEncoding:
             # Only one tool is called, so chaining the guarded effects of all of them is the effect of that one.
             transition = compiled.transition(following, arguments[name], now, succeeded=act)
             following, results[name] = transition.state, transition.results
-        step = SymbolicStep(acts, arguments, results, dict(before.pending.pending), now)
-        known, pending = before.known.copy(), before.pending.copy()
-        known.learn({name: self.tools[name] for name in acts}, acts, results)
-        pending.update(acts, self.logic)
+        step = SymbolicStep(acts, arguments, results, before.pending, now)
+        known = knowledge_after(self.logic, before.known, [self.tools[name] for name in acts], acts, results)
+        pending = pending_after(self.environment, self.logic, before.pending, acts)
         self.steps.append(step)
         self.rules.push(step)
         self._positions.append(_Position(following, self._time_after(step, number), known, pending))
@@ -301,7 +300,7 @@ class CallEncoding:
                     chosen = tuple(self._one_of(f"{name}{'*' * item}", keys) for item in range(items))
                     values[parameter.name] = chosen if isinstance(parameter.type, ListOf) else chosen[0]
                 case FromTrace():
-                    # Only its emptiness matters: see PendingEventsEncoding. Objects have fixed values.
+                    # Only its emptiness matters: see `pending_after`. Objects have fixed values.
                     values[parameter.name] = (
                         usual_internal(parameter.type) if has_objects(parameter.type) else ("pending",)
                     )
@@ -397,7 +396,7 @@ class CallEncoding:
                 table = parameter.source.entity.table
                 items: Sequence[Value] = value if isinstance(parameter.type, ListOf) else (value,)
                 text = f"{tool.name} needs, as {parameter.name}, one of the {table} that was looked up before"
-                known = self.logic.all([before.known.is_known(table, item) for item in items])
+                known = self.logic.all([is_known(self.logic, before.known[table], item) for item in items])
                 self._demand("knowledge", text, tool.name, act, known)
                 for other in used.setdefault(table, []):
                     differs = self.logic.all([self.logic.negate(self.logic.equal(item, other)) for item in items])
@@ -405,7 +404,7 @@ class CallEncoding:
                 used[table] += items
             elif isinstance(parameter.source, FromTrace):
                 text = f"{tool.name} needs an event that is not recorded yet"
-                self._demand("knowledge", text, tool.name, act, before.pending.any_pending)
+                self._demand("knowledge", text, tool.name, act, self.logic.any([*before.pending.values()]))
 
     def _demand(self, kind: ObstacleKind, text: str, tool: str, act: Value, truth: Value) -> None:
         """Assert the truth of what a call needs, if the call is made and the obstacle is switched on."""

@@ -6,11 +6,8 @@ influence). Knowledge and pending events are the symbolic counterparts of `lawtr
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import replace
 from itertools import accumulate
-
-import z3
 
 from lawtrace.environments.runtime.simulation import CandidateRows
 from lawtrace.environments.spec.declaration import Environment
@@ -82,74 +79,61 @@ def cone_of_influence(environment: Environment, shown: Sequence[Term] = ()) -> f
     return frozenset(cone)
 
 
-class KnowledgeEncoding:
-    """Which rows the caller knows: one truth for each key, of initial and created rows, updated at each step."""
-
-    def __init__(self, environment: Environment, initial: State, logic: SymbolicLogic) -> None:
-        self._logic = logic
-        self._truths: dict[str, dict[str, Value]] = {
-            table: {str(row.values[entity.key]): False for row in initial.rows(table)}
-            for table, entity in environment.entities.items()
-        }
-
-    def copy(self) -> "KnowledgeEncoding":
-        """The same knowledge, to be extended apart."""
-        other = copy(self)
-        other._truths = {table: dict(truths) for table, truths in self._truths.items()}
-        return other
-
-    def is_known(self, table: str, key: Value) -> Value:
-        truths = self._truths[table].items()
-        return self._logic.any([self._logic.all([known, self._logic.equal(key, word)]) for word, known in truths])
-
-    def learn(
-        self,
-        tools: Mapping[str, Tool],
-        acts: Mapping[str, z3.BoolRef],
-        results: Mapping[str, Mapping[str, Value | CandidateRows]],
-    ) -> None:
-        for name, tool in tools.items():
-            for result in tool.revealing_results:
-                found, truths = results[name][result.name], self._truths[result.entity.table]
-                if not isinstance(found, CandidateRows):  # the key of a new row
-                    truths[found] = acts[name]
-                    continue
-                hidden = [self._logic.negate(listed) for listed, _ in found.listed]
-                none_after = self._all_up_to(hidden[::-1])[::-1]
-                none_before = self._all_up_to(hidden)
-                for place, (listed, row) in enumerate(found.listed):
-                    key = str(row.values[result.entity.key])
-                    alone = self._logic.all([acts[name], listed, none_before[place], none_after[place + 1]])
-                    truths[key] = self._logic.any([truths.get(key, False), alone])
-
-    def _all_up_to(self, truths: Sequence[Value]) -> list[Value]:
-        """The conjunction of the first ones, for each number of them, from none to all."""
-        return [*accumulate(truths, lambda before, truth: self._logic.all([before, truth]), initial=True)]
+Knowledge = Mapping[str, Mapping[str, Value]]
+"""Which rows the caller knows: for each table one truth for each key, of initial and created rows."""
 
 
-class PendingEventsEncoding:
-    """Which events are pending, by name."""
+def initial_knowledge(environment: Environment, initial: State) -> Knowledge:
+    return {
+        table: {str(row.values[entity.key]): False for row in initial.rows(table)}
+        for table, entity in environment.entities.items()
+    }
 
-    def __init__(self, environment: Environment) -> None:
-        tools = environment.tools.items()
-        self._emitting = {
-            event: [name for name, tool in tools if tool.emits == event] for event in environment.event_names
-        }
-        self._recording = [
-            name for name, tool in tools if any(isinstance(p.source, FromTrace) for p in tool.parameters)
-        ]
-        self.pending: dict[str, Value] = dict.fromkeys(environment.event_names, False)
-        self.any_pending: Value = False
 
-    def copy(self) -> "PendingEventsEncoding":
-        """The same pending events, to be followed apart."""
-        other = copy(self)
-        other.pending = dict(self.pending)
-        return other
+def is_known(logic: SymbolicLogic, truths: Mapping[str, Value], key: Value) -> Value:
+    """Whether the caller knows the row of a table with that key."""
+    return logic.any([logic.all([known, logic.equal(key, word)]) for word, known in truths.items()])
 
-    def update(self, acts: Mapping[str, z3.BoolRef], logic: SymbolicLogic) -> None:
-        kept = [logic.negate(acts.get(name, False)) for name in self._recording]
-        for event, emitting in self._emitting.items():
-            emitted = logic.any([self.pending[event], *(acts.get(name, False) for name in emitting)])
-            self.pending[event] = logic.all([emitted, *kept])
-        self.any_pending = logic.any([*self.pending.values()])
+
+def knowledge_after(
+    logic: SymbolicLogic,
+    before: Knowledge,
+    tools: Iterable[Tool],
+    acts: Mapping[str, Value],
+    results: Mapping[str, Mapping[str, Value | CandidateRows]],
+) -> Knowledge:
+    """The knowledge after a call of one of the tools."""
+    after = {table: dict(truths) for table, truths in before.items()}
+    for tool in tools:
+        for result in tool.revealing_results:
+            found, truths = results[tool.name][result.name], after[result.entity.table]
+            if not isinstance(found, CandidateRows):  # the key of a new row
+                truths[found] = acts[tool.name]
+                continue
+            hidden = [logic.negate(listed) for listed, _ in found.listed]
+            none_after = _all_up_to(logic, hidden[::-1])[::-1]
+            none_before = _all_up_to(logic, hidden)
+            for place, (listed, row) in enumerate(found.listed):
+                key = str(row.values[result.entity.key])
+                alone = logic.all([acts[tool.name], listed, none_before[place], none_after[place + 1]])
+                truths[key] = logic.any([truths.get(key, False), alone])
+    return after
+
+
+def _all_up_to(logic: SymbolicLogic, truths: Sequence[Value]) -> list[Value]:
+    """The conjunction of the first ones, for each number of them, from none to all."""
+    return [*accumulate(truths, lambda before, truth: logic.all([before, truth]), initial=True)]
+
+
+def pending_after(
+    environment: Environment, logic: SymbolicLogic, before: Mapping[str, Value], acts: Mapping[str, Value]
+) -> Mapping[str, Value]:
+    """Which events are pending after a call of one of the tools, by name."""
+    tools = environment.tools.items()
+    recording = [name for name, tool in tools if any(isinstance(p.source, FromTrace) for p in tool.parameters)]
+    kept = [logic.negate(acts.get(name, False)) for name in recording]
+    after: dict[str, Value] = {}
+    for event, pending in before.items():
+        emitted = logic.any([pending, *(acts.get(name, False) for name, tool in tools if tool.emits == event)])
+        after[event] = logic.all([emitted, *kept])
+    return after

@@ -57,14 +57,9 @@ _DAYS_OF: Final = {"calendar day": 1, "calendar month": 31, "calendar year": 366
 
 
 class FreeTraces:
-    """All traces of some rules' tools, see the module docstring.
-
-    Attributes:
-        unsupported: conditions that were left unconstrained, a sentence each.
-    """
+    """All traces of some rules' tools, see the module docstring."""
 
     def __init__(self, environment: Environment, rules: Sequence[Rule]) -> None:
-        self.unsupported: Final[dict[str, None]] = {}
         self._environment = environment
         self._rules: Final = rules
         formulas = [rule.formula for rule in rules if rule.formula is not None]
@@ -99,7 +94,6 @@ class FreeTraces:
         encoding = RuleEncoding(self._environment, logic, steps, self._bounds)
         for rule in self._rules:
             solver.add(encoding.kept_at_end(rule))
-        self.unsupported.update(dict.fromkeys(encoding.unsupported))
         return solver.check() == z3.unsat
 
     def _step(self, number: int, before: Sequence[SymbolicStep], opened: "_OpenValues") -> SymbolicStep:

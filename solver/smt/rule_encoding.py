@@ -7,8 +7,8 @@
 
 The truth of a formula at a step is expanded by the equations of `lawtrace.solver.logic.syntax`, on the normal form that
 monitors evaluate, once for each subformula, step and values of variables. `exists x: f` is true if f is for one of the
-terms that the parts of f equate x with: objects are compared, not enumerated. Nothing is open in a concrete trace, so
-its truth is a Python bool.
+terms that the parts of f equate x with: objects are compared, not enumerated. Where nothing
+is open, a truth is a Python bool.
 
 Rules without time and variables run their automaton. A quantified automaton runs for each term that occurs for its
 variable, where it occurs.
@@ -35,7 +35,7 @@ from lawtrace.solver.logic.terms import BoundVariable, Term
 from lawtrace.solver.monitoring.metric import MetricRule
 from lawtrace.solver.smt.open_values import SymbolicValue, Unsupported
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
-from lawtrace.solver.smt.symbolic_trace import Found, Step, Values
+from lawtrace.solver.smt.symbolic_trace import Found, SymbolicStep, Values
 from lawtrace.solver.smt.symbolic_windows import UNBOUNDED, TimeBounds
 from lawtrace.solver.smt.term_encoding import Future, Place, TermEncoding
 
@@ -54,7 +54,11 @@ class RuleEncoding(TermEncoding):
     """The truth of rules over steps."""
 
     def __init__(
-        self, environment: Environment, logic: SymbolicLogic, steps: Sequence[Step] = (), bounds: TimeBounds = UNBOUNDED
+        self,
+        environment: Environment,
+        logic: SymbolicLogic,
+        steps: Sequence[SymbolicStep] = (),
+        bounds: TimeBounds = UNBOUNDED,
     ) -> None:
         super().__init__(environment, logic, steps, bounds)
         self._nodes: Final[dict[int, _Node]] = {}
@@ -150,7 +154,7 @@ class RuleEncoding(TermEncoding):
         for calls in self._calls:
             for call in calls:
                 for path, spread, attempted in automaton.alphabet.bound_fields.get(call.tool, ()):
-                    here = self.logic.all([call.made, True if attempted else call.completed])
+                    here = self.logic.all([call.made, True if attempted else call.step.completed])
                     try:
                         read = self._elements(self._reader.field(call, path), spread=spread)
                     except Unsupported as error:
@@ -308,7 +312,7 @@ class RuleEncoding(TermEncoding):
 
     def _finding_in_calls(self, atom: s.Atom, i: int, values: Values, found: Found) -> Iterator[Values]:
         for call in self._calls[i]:
-            if call.tool != atom.tool or (not atom.attempted and call.completed is False):
+            if call.tool != atom.tool or (not atom.attempted and call.step.completed is False):
                 continue
             assignments: list[Values] = [values]
             for name, path, spread in equations(atom.condition):

@@ -1,8 +1,7 @@
-"""Steps of a bounded trace of which some are open, what rules read of them, and what is known of them.
+"""Steps of a bounded trace, what rules read of them, and what is known of them.
 
-A step is concrete, as a monitor sees it, or symbolic: each tool with the truth that it is called, and arguments and
-results in internal form, open or not. Truths are remembered by the number of steps that they depend on, so that they
-are forgotten with these steps.
+Whatever of a step may be open. Truths are remembered by the number of steps that they depend on, so that they are
+forgotten with these steps.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -19,7 +18,6 @@ from lawtrace.environments.spec.open_types import leads_to_open
 from lawtrace.environments.spec.tools import FromTrace, Tool
 from lawtrace.environments.spec.types import Value
 from lawtrace.environments.spec.types import Value as Truth
-from lawtrace.schemas.events import Event
 from lawtrace.solver.logic.terms import RESULT, FieldPath, Time, is_value
 from lawtrace.solver.logic.windows import Window
 from lawtrace.solver.smt.open_values import (
@@ -48,14 +46,6 @@ class MaybeGiven:
 
 
 @dataclass(frozen=True, slots=True)
-class ConcreteStep:
-    """A step that has happened. Events that a shield refused are not steps."""
-
-    time: int
-    events: Sequence[Event]
-
-
-@dataclass(frozen=True, slots=True)
 class SymbolicStep:
     """A step of which something is open.
 
@@ -77,26 +67,18 @@ class SymbolicStep:
     completed: Value = True
 
 
-Step = ConcreteStep | SymbolicStep
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class StepCall:
     """One possible call of a step.
 
     Attributes:
         made: the truth that it is made.
-        completed: the truth that it completes, if it is made.
-        event: the call itself where nothing of it is open.
         known: what was found out about it.
     """
 
     tool: str
     made: Value
-    completed: Value
-    time: Seconds
-    event: Event | None
-    step: Step
+    step: SymbolicStep
     known: dict[Any, Any] = field(default_factory=dict[Any, Any])
 
 
@@ -108,20 +90,6 @@ class StepReader:
         self._logic = logic
         self._values = values
 
-    def calls(self, step: Step) -> tuple[StepCall, ...]:
-        """The calls that a step may make."""
-        if isinstance(step, ConcreteStep):
-            return tuple(
-                StepCall(event.tool, True, event.completed, step.time, event, step)
-                for event in step.events
-                if event.outcome != "shielded"
-            )
-        return tuple(
-            StepCall(tool, made, step.completed, step.time, None, step)
-            for tool, made in step.calls.items()
-            if made is not False
-        )
-
     def field(self, call: StepCall, path: FieldPath) -> Alternatives:
         """The value of a field of the call. Raises Unsupported."""
         if path not in call.known:
@@ -129,10 +97,6 @@ class StepReader:
         return call.known[path]
 
     def _field(self, call: StepCall, path: FieldPath) -> Alternatives:
-        if call.event is not None:
-            return singleton(path.value(call.event))
-        if not isinstance(call.step, SymbolicStep):
-            raise TypeError(call.step)
         tool = self._environment.tools.get(call.tool)
         if tool is not None and not self._environment.simulated:
             return self._recorded(call.step, tool, path.path)
@@ -249,7 +213,11 @@ class SymbolicTrace:
     """
 
     def __init__(
-        self, environment: Environment, logic: SymbolicLogic, steps: Sequence[Step] = (), bounds: TimeBounds = UNBOUNDED
+        self,
+        environment: Environment,
+        logic: SymbolicLogic,
+        steps: Sequence[SymbolicStep] = (),
+        bounds: TimeBounds = UNBOUNDED,
     ) -> None:
         self.unsupported: Final[dict[str, None]] = {}
         self.logic: Final = logic
@@ -265,9 +233,10 @@ class SymbolicTrace:
         for step in steps:
             self.push(step)
 
-    def push(self, step: Step) -> None:
+    def push(self, step: SymbolicStep) -> None:
         """Append a step."""
-        self._calls.append(self._reader.calls(step))
+        calls = (StepCall(tool, made, step) for tool, made in step.calls.items() if made is not False)
+        self._calls.append(tuple(calls))
         self._times.append(step.time)
         self._known.append({})
 

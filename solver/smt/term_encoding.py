@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
-from typing import Any, Final, cast
+from typing import Final
 
 from lawtrace.environments.spec.types import Value as Truth
 from lawtrace.schemas.events import Event
@@ -15,7 +15,6 @@ from lawtrace.solver.smt.open_values import (
     Alternatives,
     SymbolicValue,
     Unsupported,
-    is_open,
     open_time,
     singleton,
     value_kind,
@@ -82,10 +81,7 @@ class TermEncoding(SymbolicTrace):
         if call is None:
             raise TypeError(atom)
         names = sorted(atom.variables)
-        if call.event is not None and not any(is_open(values[name]) for name in names if name in values):
-            concrete = {name: cast("Any", values[name]) for name in names if name in values}
-            return atom.matches(call.event, concrete)
-        completed = True if atom.attempted else call.completed
+        completed = True if atom.attempted else call.step.completed
         if atom.condition is None or completed is False:
             return completed
         key = (id(atom), *(self._key(values[name]) for name in names if name in values))

@@ -104,6 +104,10 @@ def _unchanged(environment: Environment, _: object) -> Environment:
     return environment
 
 
+def _as_before(_: object, __: object, before: object, ___: object) -> object:
+    return before
+
+
 BUGS: dict[str, tuple[str, object]] = {
     "rows are not told apart": ("lawtrace.solver.planner.abstract_state.StateAbstraction._class", _alike),
     "every known row is forgotten": (
@@ -119,12 +123,9 @@ BUGS: dict[str, tuple[str, object]] = {
         "lawtrace.solver.planner.product.SpecAutomaton._observed_mask",
         _little,
     ),
-    "nothing ever waits to be recorded": (
-        "lawtrace.solver.smt.environment_encoding.PendingEventsEncoding.update",
-        _little,
-    ),
+    "nothing ever waits to be recorded": ("lawtrace.solver.smt.call_encoding.pending_after", _as_before),
     "refusals are not read": ("lawtrace.solver.smt.call_encoding.CallEncoding._forbid_refusals", _little),
-    "everything is known": ("lawtrace.solver.smt.environment_encoding.KnowledgeEncoding.is_known", _always),
+    "everything is known": ("lawtrace.solver.smt.call_encoding.is_known", _always),
 }
 
 
