@@ -8,23 +8,25 @@ import threading
 import time as clocks
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from lawtrace.environments.literals import fields_of, items_of
 from lawtrace.environments.regulations.regulation import Regulation
-from lawtrace.environments.tool_schemas.schemas import wrong_argument
+from lawtrace.environments.tool_schemas.forms import is_wrapped, read_forms
+from lawtrace.environments.tool_schemas.schemas import ToolSchema, declare_tool, make_environment, wrong_argument
 from lawtrace.runs.audit.transcripts import unwrap_result
-from lawtrace.runs.integrations.imported_tools import ImportedTools, concerned_tools, import_tools
 from lawtrace.schemas.choices import Fallback, GuardMode
-from lawtrace.schemas.errors import OperationalError
+from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.events import SPEAKERS, CallOutcome, Event, Json
+from lawtrace.solver.guard.component import counts_steps
 from lawtrace.solver.guard.decisions import Allow, Call, Decision, OpenDuty, Refuse, Unchecked, outcome_of
 from lawtrace.solver.guard.guard import Guard
 from lawtrace.solver.guard.log import GuardLog, Recorder, is_recordable
-from lawtrace.solver.rules import Rule
+from lawtrace.solver.rules import Rule, check_rules
 
 _ENVELOPE: Final = ("content", "structuredContent", "isError")
+_READ: Final = ("name", "description", "inputSchema", "outputSchema")
 
 
 class GuardedSession:
@@ -112,7 +114,7 @@ class GuardedSession:
             self._untold = f"the tools could not be listed: {why}"
             self.note(self._untold)
 
-    def _build(self, imported: ImportedTools, unusable: dict[str, str]) -> None:
+    def _build(self, imported: "ImportedTools", unusable: dict[str, str]) -> None:
         self._imported, self._unusable = imported, unusable
         self._guard = Guard(
             [rule for rule in self._rules if rule.id not in unusable],
@@ -283,3 +285,79 @@ class GuardedSession:
 def _text(result: Mapping[str, Any]) -> str:
     parts = (fields_of(part).get("text") for part in items_of(result.get("content")))
     return "\n".join(text for text in parts if isinstance(text, str))
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedTools:
+    """The tools of one listing.
+
+    Attributes:
+        schemas: by name.
+        unreadable: why a listed tool cannot be judged, by name.
+        wrapped: tools that return their result as the only field of an object.
+        names: of everything listed.
+    """
+
+    schemas: Mapping[str, ToolSchema] = field(default_factory=dict[str, ToolSchema])
+    unreadable: Mapping[str, str] = field(default_factory=dict[str, str])
+    wrapped: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+
+    def why_unusable(self, rule: Rule) -> str | None:
+        """Why a rule cannot be checked with these tools; None if it can."""
+        named = rule.tools - SPEAKERS.keys()
+        if known := next((name for name in sorted(named) if name in self.unreadable), None):
+            return self.unreadable[known]
+        if missing := sorted(named - self.names):
+            return f"the server has no tool {missing[0]!r}"
+        try:
+            check_rules([rule], make_environment("tools", [self.schemas[name] for name in sorted(named)]))
+        except InputError as error:
+            return str(error)
+        return None
+
+    def changed_since(self, earlier: "ImportedTools", tool: str) -> str | None:
+        """How a tool differs from what it was; None if rules see no difference."""
+        if tool in self.unreadable:
+            return self.unreadable[tool]
+        then, now = earlier.schemas.get(tool), self.schemas.get(tool)
+        if then is None or now is None:
+            return None if then is now else f"the tool {tool!r} {'vanished' if now is None else 'appeared'}"
+        if (then.parameters, then.result) != (now.parameters, now.result):
+            return f"the schema of the tool {tool!r} changed"
+        return None
+
+
+def import_tools(listed: Sequence[Json]) -> ImportedTools:
+    """Import a whole list of tools. Never raises because of what a server lists."""
+    schemas: dict[str, ToolSchema] = {}
+    unreadable: dict[str, str] = {}
+    wrapped: set[str] = set()
+    for number, entry in enumerate(listed, 1):
+        written: dict[str, Any] = fields_of(entry)
+        name = written.get("name")
+        if not isinstance(name, str):
+            continue
+        try:
+            read = {key: written[key] for key in _READ if key in written}
+            schema = next(iter(read_forms({"tools": [read]}, f"tools/list, tool {number}")))
+            declare_tool(schema)
+        except (InputError, StopIteration, ValueError, TypeError, RecursionError) as error:
+            unreadable[name] = f"the schema of the tool {name!r} cannot be read: {error or type(error).__name__}"
+            continue
+        known = schemas.setdefault(name, schema)
+        if (known.parameters, known.result) != (schema.parameters, schema.result):
+            unreadable[name] = f"the server lists two tools with the name {name!r}"
+        if name in SPEAKERS:
+            unreadable[name] = f"the tool {name!r} has the name by which rules mean messages"
+        if is_wrapped(fields_of(written.get("outputSchema"))):
+            wrapped.add(name)
+    names = frozenset({*schemas, *unreadable})
+    usable = {name: schema for name, schema in schemas.items() if name not in unreadable}
+    return ImportedTools(usable, unreadable, frozenset(wrapped), names)
+
+
+def concerned_tools(rule: Rule, names: frozenset[str]) -> frozenset[str]:
+    """The tools whose calls can matter to a rule. `names`: of all tools."""
+    named = rule.tools - SPEAKERS.keys()
+    return named | names if counts_steps(rule) else named

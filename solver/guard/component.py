@@ -13,9 +13,9 @@ from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.schemas.events import Event, Json
 from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.automata.automaton import Automaton
-from lawtrace.solver.guard.step_counting import counts_steps
 from lawtrace.solver.guard.vocabulary import Vocabulary
-from lawtrace.solver.logic.syntax import Atom, EventAggregate, ForAll, aggregates_of, subformulas
+from lawtrace.solver.logic import syntax as s
+from lawtrace.solver.logic.violations import stays, triggers
 from lawtrace.solver.logic.windows import Window
 from lawtrace.solver.monitoring.metric import MetricRule
 from lawtrace.solver.monitoring.monitor import Fingerprint, Monitor
@@ -35,7 +35,6 @@ class CompiledComponent:
     are about.
 
     Attributes:
-        rules: the rules.
         tools: which tools the rules name.
         vocabulary: their representative events.
         windows: the windows of the rules.
@@ -249,7 +248,7 @@ class Component:
         """The values of the variables of a rule for which it has open duties."""
         violations = self.monitor(rule).undecided(rule.id)
         found: list[dict[str, Json]] = [{**dict(violation.values)} for violation in violations]
-        if not violations and isinstance(rule.parsed, ForAll):
+        if not violations and isinstance(rule.parsed, s.ForAll):
             name = rule.parsed.variables[0]
             found = [{name: value} for value in self.monitor(rule).status(rule.id).values]
         return tuple(sorted(found, key=repr))
@@ -278,9 +277,41 @@ def _windows(rule: Rule) -> list[Window]:
     if not isinstance(rule.compiled, MetricRule):
         return []
     found: list[Window] = []
-    for node in subformulas(rule.compiled.normal):
-        if not isinstance(node, Atom):
+    for node in s.subformulas(rule.compiled.normal):
+        if not isinstance(node, s.Atom):
             window = getattr(node, "window", None)
             found += [window] if isinstance(window, Window) else []
-            found += [aggregate.window for aggregate in aggregates_of(node) if isinstance(aggregate, EventAggregate)]
+            found += [
+                aggregate.window for aggregate in s.aggregates_of(node) if isinstance(aggregate, s.EventAggregate)
+            ]
     return [window for window in found if not window.unlimited]
+
+
+def counts_steps(rule: Rule) -> bool:
+    """Whether a call of a tool that the rule does not name can change its value."""
+    compiled = rule.compiled
+    if isinstance(compiled, Automaton):
+        other = compiled.alphabet.columns[0]
+        return any(row[other] != state for state, row in enumerate(compiled.table))
+    if any(not case.every_step for case in compiled.cases):
+        return True
+    return any(triggers(case.formula) is None or not _ignores(case.formula) for case in compiled.cases)
+
+
+def _ignores(formula: s.Formula) -> bool:
+    """Whether further steps, with calls of tools that it does not name, leave the value of a formula alone."""
+    match formula:
+        case s.Not(operand) | s.Exists(_, operand):
+            return _ignores(operand)
+        case s.And(parts) | s.Or(parts):
+            return all(map(_ignores, parts))
+        case s.Until(left, right) | s.Since(left, right):
+            return stays(left) and triggers(right) is not None and _ignores(left) and _ignores(right)
+        case s.Yesterday(operand, window):
+            return window.unlimited and isinstance(operand, s.Since) and operand.window.unlimited and _ignores(operand)
+        case s.Next():
+            return False
+        case s.Compare():
+            return not s.reads_position(formula)
+        case _:
+            return True

@@ -7,34 +7,10 @@ from typing import Final
 
 from lawtrace.schemas.events import SPEAKERS, Json
 from lawtrace.solver.guard.values import constants
-from lawtrace.solver.logic.conditions import (
-    Comparison,
-    Condition,
-    ElementCondition,
-    IsTrue,
-    condition_leaves,
-    condition_parts,
-)
+from lawtrace.solver.logic import conditions as c
+from lawtrace.solver.logic import syntax as s
+from lawtrace.solver.logic import terms as t
 from lawtrace.solver.logic.normal_form import original_names
-from lawtrace.solver.logic.syntax import (
-    Atom,
-    Compare,
-    EventAggregate,
-    Exists,
-    ForAll,
-    Formula,
-    aggregates_of,
-    subformulas,
-)
-from lawtrace.solver.logic.terms import (
-    BoundVariable,
-    FieldPath,
-    LiteralList,
-    LiteralValue,
-    SpanLiteral,
-    Term,
-    leaves,
-)
 from lawtrace.solver.monitoring.metric import MetricRule
 from lawtrace.solver.rules import Rule
 
@@ -56,10 +32,10 @@ class Field:
     """
 
     tool: str
-    path: FieldPath
-    tests: list[Condition] = field(default_factory=list[Condition])
+    path: t.FieldPath
+    tests: list[c.Condition] = field(default_factory=list[c.Condition])
     limits: list[Json] = field(default_factory=list[Json])
-    computed: list[Term] = field(default_factory=list[Term])
+    computed: list[t.Term] = field(default_factory=list[t.Term])
     is_list: bool = False
     tracked: bool = False
     readers: set[str] = field(default_factory=set[str])
@@ -99,7 +75,7 @@ class FieldUses:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.exact = True
-        self.fields: Final[dict[str, dict[FieldPath, Field]]] = {}
+        self.fields: Final[dict[str, dict[t.FieldPath, Field]]] = {}
         self.groups: Final = Groups()
         self.attempted: Final[set[str]] = set()
         self.words: Final[dict[str, set[str]]] = {}
@@ -107,83 +83,83 @@ class FieldUses:
         self.variables = 0
         for number, rule in enumerate(rules):
             compiled = rule.compiled
-            for node in subformulas(compiled.normal if isinstance(compiled, MetricRule) else rule.parsed):
+            for node in s.subformulas(compiled.normal if isinstance(compiled, MetricRule) else rule.parsed):
                 self._read(node, rule.id, number)
 
     def fields_of(self, tool: str) -> Collection[Field]:
         """The fields of a tool that rules read."""
         return self.fields.get(tool, {}).values()
 
-    def _read(self, node: Formula, rule: str, number: int) -> None:
+    def _read(self, node: s.Formula, rule: str, number: int) -> None:
         match node:
-            case Atom(tool, condition, attempted):
+            case s.Atom(tool, condition, attempted):
                 self.fields.setdefault(tool, {})
                 if attempted:
                     self.attempted.add(tool)
                 if condition is not None:
                     self._read_condition(tool, condition, rule, number)
-            case Compare(comparison):
-                names = [leaf for leaf in condition_leaves(comparison) if isinstance(leaf, BoundVariable)]
+            case s.Compare(comparison):
+                names = [leaf for leaf in c.condition_leaves(comparison) if isinstance(leaf, t.BoundVariable)]
                 if len(names) > 1:
                     self.groups.join([self._variable(name, rule, number) for name in names])
                 self.exact = self.exact and _is_exact(comparison)
                 self._read_aggregates(node, comparison, rule)
-            case ForAll(variables) | Exists(variables):
+            case s.ForAll(variables) | s.Exists(variables):
                 self.variables = max(self.variables, len(variables))
             case _:
                 pass
 
-    def _read_aggregates(self, node: Formula, comparison: Comparison, rule: str) -> None:
-        limits = [part for leaf in condition_leaves(comparison) for part in constants(Comparison(leaf, "<", leaf))]
-        for aggregate in aggregates_of(node):
-            if isinstance(aggregate, EventAggregate) and aggregate.term is not None:
-                for leaf in leaves(aggregate.term):
-                    if isinstance(leaf, FieldPath):
+    def _read_aggregates(self, node: s.Formula, comparison: c.Comparison, rule: str) -> None:
+        limits = [part for leaf in c.condition_leaves(comparison) for part in constants(c.Comparison(leaf, "<", leaf))]
+        for aggregate in s.aggregates_of(node):
+            if isinstance(aggregate, s.EventAggregate) and aggregate.term is not None:
+                for leaf in t.leaves(aggregate.term):
+                    if isinstance(leaf, t.FieldPath):
                         added = self._field(aggregate.atom.tool, leaf, rule)
                         added.tracked = True
                         added.limits += [*limits, 0, 1]
 
-    def _field(self, tool: str, path: FieldPath, rule: str) -> Field:
+    def _field(self, tool: str, path: t.FieldPath, rule: str) -> Field:
         found = self.fields.setdefault(tool, {}).setdefault(path, Field(tool, path))
         found.readers.add(rule)
         return found
 
-    def _variable(self, variable: BoundVariable, rule: str, number: int) -> Name:
+    def _variable(self, variable: t.BoundVariable, rule: str, number: int) -> Name:
         name = number, variable.name
         known = self.names.setdefault((rule, original_names(variable.name)), [])
         if name not in known:
             known.append(name)
         return name
 
-    def _read_condition(self, tool: str, condition: Condition, rule: str, number: int) -> None:
+    def _read_condition(self, tool: str, condition: c.Condition, rule: str, number: int) -> None:
         if tool in SPEAKERS:
-            texts = (text for leaf in condition_leaves(condition) for text in _texts(leaf))
+            texts = (text for leaf in c.condition_leaves(condition) for text in _texts(leaf))
             self.words.setdefault(tool, set()).update(texts)
-        if isinstance(condition, ElementCondition):
+        if isinstance(condition, c.ElementCondition):
             self.exact = False
-            for leaf in leaves(condition.elements):
-                if isinstance(leaf, FieldPath):
-                    self._field(tool, leaf, rule).computed += condition_leaves(condition.part)
+            for leaf in t.leaves(condition.elements):
+                if isinstance(leaf, t.FieldPath):
+                    self._field(tool, leaf, rule).computed += c.condition_leaves(condition.part)
             return
-        for part in condition_parts(condition):
+        for part in c.condition_parts(condition):
             self._read_condition(tool, part, rule, number)
         match condition:
-            case IsTrue(FieldPath() as path):
+            case c.IsTrue(t.FieldPath() as path):
                 self._field(tool, path, rule).tests.append(condition)
-            case Comparison():
+            case c.Comparison():
                 self._read_comparison(tool, condition, rule, number)
             case _:
                 pass
 
-    def _read_comparison(self, tool: str, condition: Comparison, rule: str, number: int) -> None:
+    def _read_comparison(self, tool: str, condition: c.Comparison, rule: str, number: int) -> None:
         left, sign, right = condition.left, condition.operator, condition.right
-        literals = LiteralValue | LiteralList | SpanLiteral
-        parts = [part for part in condition_leaves(condition) if not isinstance(part, literals)]
-        fields = [self._field(tool, part, rule) for part in parts if isinstance(part, FieldPath)]
-        if sign == "in" and isinstance(right, FieldPath):
+        literals = t.LiteralValue | t.LiteralList | t.SpanLiteral
+        parts = [part for part in c.condition_leaves(condition) if not isinstance(part, literals)]
+        fields = [self._field(tool, part, rule) for part in parts if isinstance(part, t.FieldPath)]
+        if sign == "in" and isinstance(right, t.FieldPath):
             self._field(tool, right, rule).is_list = True
-        is_plain = left in leaves(left) and right in leaves(right)
-        if not is_plain or any(not isinstance(part, FieldPath | BoundVariable) for part in parts):
+        is_plain = left in t.leaves(left) and right in t.leaves(right)
+        if not is_plain or any(not isinstance(part, t.FieldPath | t.BoundVariable) for part in parts):
             self.exact = False
             for read in fields:
                 read.computed += [left, right]
@@ -194,26 +170,27 @@ class FieldUses:
             self.exact = self.exact and sign in ("==", "!=", "in")
             for read in fields:
                 read.tracked = True
-            names = [self._variable(part, rule, number) for part in parts if isinstance(part, BoundVariable)]
+            names = [self._variable(part, rule, number) for part in parts if isinstance(part, t.BoundVariable)]
             self.groups.join([*fields, *names])
 
 
-def _is_exact(comparison: Comparison) -> bool:
+def _is_exact(comparison: c.Comparison) -> bool:
     """Whether the representative events are all that matter to a comparison: of a count, or of equal values."""
-    parts = condition_leaves(comparison)
-    if any(isinstance(part, EventAggregate) for part in parts):
+    parts = c.condition_leaves(comparison)
+    if any(isinstance(part, s.EventAggregate) for part in parts):
         return all(
-            part.term is None if isinstance(part, EventAggregate) else isinstance(part, LiteralValue) for part in parts
+            part.term is None if isinstance(part, s.EventAggregate) else isinstance(part, t.LiteralValue)
+            for part in parts
         )
-    plain = all(isinstance(part, BoundVariable | LiteralValue) for part in parts)
+    plain = all(isinstance(part, t.BoundVariable | t.LiteralValue) for part in parts)
     return plain and comparison.operator in ("==", "!=")
 
 
-def _texts(leaf: Term) -> list[str]:
+def _texts(leaf: t.Term) -> list[str]:
     match leaf:
-        case LiteralValue(str() as text):
+        case t.LiteralValue(str() as text):
             return [text]
-        case LiteralList(items):
+        case t.LiteralList(items):
             return [item.content for item in items if isinstance(item.content, str)]
         case _:
             return []

@@ -27,7 +27,6 @@ from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.schemas.choices import Fallback, GuardMode
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import SPEAKERS, CallOutcome, Event, Json, message_event
-from lawtrace.solver.guard.advice import advise
 from lawtrace.solver.guard.component import Component, compile_components
 from lawtrace.solver.guard.decisions import (
     Allow,
@@ -44,12 +43,10 @@ from lawtrace.solver.guard.decisions import (
     steps_of,
 )
 from lawtrace.solver.guard.log import GuardLog, Recorder
-from lawtrace.solver.guard.possible_traces import PossibleTraces, SessionState
-from lawtrace.solver.guard.replays import learn
-from lawtrace.solver.guard.search import Answer, PendingOutcomes, conflict, decide
-from lawtrace.solver.guard.session_trace import SessionTrace
+from lawtrace.solver.guard.search import Answer, PendingOutcomes, advise, conflict, decide, learn
 from lawtrace.solver.guard.space import Budget
 from lawtrace.solver.guard.tools import Tools, read_tools
+from lawtrace.solver.guard.traces import PossibleTraces, SessionState, SessionTrace
 from lawtrace.solver.guard.vocabulary import Representatives, Vocabulary
 from lawtrace.solver.rules import Rule
 
@@ -292,13 +289,7 @@ class Guard:
             return Allow()
         finding = join_findings(certain) if certain else findings[0]
         refused = self.mode == "refuse" and (bool(certain) or self._options.on_undecided == "refuse")
-        _logger.info(
-            "guard.objection",
-            tool=tool,
-            rules=finding.rules,
-            undecided=finding.undecided,
-            refused=refused,
-        )
+        _logger.info("guard.objection", tool=tool, rules=finding.rules, undecided=finding.undecided, refused=refused)
         if refused:
             return Refuse(finding)
         warns = self.mode == "warn" and bool(certain)

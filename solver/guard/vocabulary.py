@@ -35,7 +35,6 @@ class Representatives:
     """Events that stand for others.
 
     Attributes:
-        events: the events.
         exact: whether they are all that matter.
         cut: the fields of which not all lists were made.
     """
@@ -187,9 +186,9 @@ class Vocabulary:
 
         Args:
             tool: its name.
-            rule: the id of the rule.
+            rule: its id.
             live: the values that matter; fields that may have one have no others.
-            now: their time.
+            now: the time of the events.
             given: another event, which they equal in the other fields.
             others: whether fields may have other values, too.
         """

@@ -14,13 +14,7 @@ from lawtrace.solver.rules import Rule
 from tests.support.shell import Shell
 
 RULES = [
-    Rule(
-        id=name,
-        formula=formula,
-        regulation="POLICY",
-        provisions=(section,),
-        rationale=rationale,
-    )
+    Rule(id=name, formula=formula, regulation="POLICY", provisions=(section,), rationale=rationale)
     for name, section, rationale, formula in (
         (
             "read-first",

@@ -114,11 +114,7 @@ def test_the_agent_reads_the_provision_instead_of_the_formula() -> None:
 
 
 def test_a_rule_without_a_provision_gives_its_reason() -> None:
-    session = Session(
-        ENVIRONMENT,
-        INITIAL,
-        SHIELDS.open([rule for rule in RULES if rule.id == "found"], "refuse"),
-    )
+    session = Session(ENVIRONMENT, INITIAL, SHIELDS.open([rule for rule in RULES if rule.id == "found"], "refuse"))
     assert session.call(*CALLS[1]).event.completed
     refused = session.call(*CALLS[0])
     assert "Whoever searches a payee pays at once." in refused.text
