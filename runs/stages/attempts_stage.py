@@ -2,24 +2,24 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from lawtrace.agents.conversations.attempts import ask_for_program, run_tool_conversation
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.recording import RecordedClient
-from lawtrace.agents.prompt_context import PromptContext
-from lawtrace.agents.roles.executor import stated_start
 from lawtrace.agents.roles.program_extraction import extract_program
+from lawtrace.agents.roles.user import USER, DialogueUser
 from lawtrace.environments.logs import get_logger, log_context
 from lawtrace.environments.regulations.regulation import Regulation
+from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.sandbox import SANDBOX, Sandbox, SandboxPool, SandboxUnavailable
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
 from lawtrace.runs.stages.artifacts import HABITS, TASKS
+from lawtrace.runs.stages.attempted_tasks import AttemptedTasks
 from lawtrace.runs.stages.baseline_answers import baseline_client, check_traces_present
-from lawtrace.runs.stages.dialogue_users import DialogueUsers
-from lawtrace.runs.stages.execution import execute_conversation, open_session, run_program
+from lawtrace.runs.stages.execution import execute_conversation, run_program
 from lawtrace.runs.stages.habits import Habits
 from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.store.stage_store import Products
@@ -94,30 +94,26 @@ def options_for_tasks(context: StageContext, tasks: Sequence[Task]) -> AttemptOp
 
 
 class AttemptMaker:
-    """Makes attempts: the model answers, and its answer is executed as soon as it is there.
-
-    Raises InputError if the tasks' rules cite provisions that the law as given does not contain.
-    """
+    """Makes attempts: the model answers, and its answer is executed as soon as it is there."""
 
     def __init__(self, context: StageContext, products: Products, sandboxes: SandboxPool) -> None:
-        """``products``: the tasks, and the best habits if `baseline:habit` is under test."""
-        tasks, law = products[TASKS], context.law
+        """``products``: the tasks, and the best habits if `baseline:habit` is under test.
+
+        Raises InputError as `AttemptedTasks` does.
+        """
+        tasks = products[TASKS]
         options = options_for_tasks(context, tasks)
         check_traces_present(options.models, tasks, options.mode)
-        law.check(rule for task in tasks if task.published is None for rule in task.rules)
         self._context, self._options, self._sandboxes = context, options, sandboxes
         self._habits: Habits = {row.style: row.habit for row in products[HABITS]} if HABIT in options.models else {}
         self._environment = context.domain.environment
-        texts = law.regulation_texts(tasks)
-        self._prompt_contexts = {task: PromptContext.of(options, text, context.prompts) for task, text in texts.items()}
-        self._shields = Shields(self._environment, law.regulation)
-        self._users = DialogueUsers.of(context) if options.mode == "dialogue" else None
+        self._tasks = AttemptedTasks(context, tasks)
 
     async def make(self, unit: AttemptUnit) -> Attempt:
         """The attempt of a unit."""
 
         def execute(sandbox: Sandbox, answer: Answer) -> Attempt:
-            return _execute(self._environment, unit.task, answer, sandbox, self._shields)
+            return _execute(self._environment, unit.task, answer, sandbox, self._tasks.shields)
 
         return await asyncio.wrap_future(self._sandboxes.submit(execute, await self._ask(unit)))
 
@@ -154,7 +150,7 @@ class AttemptMaker:
             client=client,
             context=unit.context,
             event_log=self._context.event_log,
-            prompt_context=self._prompt_context(unit.task),
+            prompt_context=self._tasks.prompt_context(unit.task),
             target_state=self._target_state(unit),
         )
         program = extract_program(written.text, self._environment.object_name, instruction.variables)
@@ -162,9 +158,7 @@ class AttemptMaker:
 
     async def _call_tools(self, unit: AttemptUnit, client: RecordedClient) -> dict[str, object]:
         """The conversation of a model that calls tools."""
-        session = open_session(self._environment, unit.task, self._options.shield, self._shields)
-        # A policy knows all values: nothing is left for a user to tell.
-        users = None if unit.model.is_scripted else self._users
+        session = self._tasks.open_session(unit.task)
         conversation = await run_tool_conversation(
             session,
             unit.task.instructions[unit.style],
@@ -172,16 +166,22 @@ class AttemptMaker:
             context=unit.context,
             event_log=self._context.event_log,
             limits=self._options.tools,
-            prompt_context=self._prompt_context(unit.task),
+            prompt_context=self._tasks.prompt_context(unit.task),
             target_state=self._target_state(unit),
-            user=users and users.user(unit.task, unit.style, session, unit.context),
+            user=self._user(unit, session),
         )
         last = conversation.turns[-1]
         return {"text": None if last.calls else last.text, "conversation": conversation, "message": last.message}
 
-    def _prompt_context(self, task: Task) -> PromptContext:
-        start = stated_start(self._environment, task.rules, task.initial(self._environment))
-        return replace(self._prompt_contexts[task.id], session_start=start)
+    def _user(self, unit: AttemptUnit, session: Session) -> DialogueUser | None:
+        """The user of a dialogue. A policy knows all values: nothing is left for a user to tell."""
+        if self._options.mode != "dialogue" or unit.model.is_scripted:
+            return None
+        context, script = self._context, self._tasks.scripted_user(unit.task, unit.style, session)
+        if context.recipe.models.user is None:
+            return DialogueUser(self._environment, script)
+        voice = USER.agent(context.role_models, unit.context.at(role=USER.name), summary=self._environment.summary)
+        return DialogueUser(self._environment, script, voice)
 
     def _client(self, unit: AttemptUnit) -> RecordedClient:
         clients, parameters = self._context.clients, self._context.recipe.parameters

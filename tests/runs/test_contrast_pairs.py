@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lawtrace.environments.runtime.session import Session
-from lawtrace.runs.stages.dialogue_users import DialogueUsers
+from lawtrace.runs.integrations.released_tasks import TaskSet
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.schemas.choices import BEHAVIOURS
 from tests.support.shell import Shell
@@ -44,14 +44,15 @@ def test_contrast_pairs_are_built_judged_and_reported(lawtrace: Shell, tmp_path:
         assert first["contrast"]["value"] == second["contrast"]["other"] != first["contrast"]["other"]
         assert first["program"] != second["program"] or first["target_state"] != second["target_state"]
     tasks, domain = read_tasks(tmp_path / "run" / "tasks.jsonl", None)
-    users = DialogueUsers(domain.environment, BEHAVIOURS, seed=1)
+    attempts = {"mode": "dialogue", "dialogue": {"behaviours": BEHAVIOURS}}
+    users = TaskSet.of(tasks, domain, {"seed": 1, "attempts": attempts}, "the test")
     for one, other in zip(tasks[::2], tasks[1::2], strict=True):
         assert one.contrast is not None
         assert other.contrast is not None
         assert one.contrast.pair == other.contrast.pair
         for style in one.styles:
             scripts = [
-                users.script(task, style, Session(domain.environment, task.initial(domain.environment)))
+                users.scripted_user(task, style, Session(domain.environment, task.initial(domain.environment)))
                 for task in (one, other)
             ]
             for message in (None, "Which account?", "Whom?", "How much?", "Done."):

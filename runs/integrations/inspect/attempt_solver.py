@@ -114,7 +114,7 @@ class _Sample:
     def answer(self, state: TaskState) -> Answer:
         conversation = self.attempt.conversation(self.user.behaviour if self.user is not None else None)
         last = conversation.turns[-1] if conversation.turns else None
-        options = self.task_set.recipe.attempts
+        options = self.task_set.options
         return Answer(
             task=self.task.id,
             style=self.style,
@@ -152,7 +152,7 @@ def attempt(
     given = options or {}
     attempts = {**given.get("attempts", {}), "mode": mode, "shield": shield}
     task_set = TaskSet.read(file, env, {**given, "attempts": attempts})
-    tools = environment_tools(task_set.domain.environment, hints=task_set.recipe.attempts.hints)
+    tools = environment_tools(task_set.domain.environment, hints=task_set.options.hints)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         sample = _begin(task_set, state)
@@ -193,7 +193,7 @@ def _begin(task_set: TaskSet, state: TaskState) -> _Sample:
     if task is None:
         raise InputError(f"sample {state.sample_id}: not of the task file; use the task lawtrace/tasks")
     style: Style = state.metadata["style"]
-    session, options = task_set.open_session(task), task_set.recipe.attempts
+    session, options = task_set.open_session(task), task_set.options
     # A policy knows all values: nothing is left for a user to tell.
     scripted = str(state.model).startswith(f"{PROVIDER}/") or state.model.api == PROVIDER
     user = None if scripted else task_set.user(task, style, session)

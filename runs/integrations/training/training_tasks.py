@@ -47,7 +47,7 @@ class TrainingTasks:
 
     @property
     def options(self) -> AttemptOptions:
-        return self.task_set.recipe.attempts
+        return self.task_set.options
 
     @classmethod
     def load(
