@@ -166,12 +166,7 @@ def _refuse(name: str) -> Callable[[Random], State]:
 def _parameter(schema: ToolSchema, name: str, value_type: ValueType, arguments: ObjectOf) -> Parameter:
     description = fields_of(fields_of(schema.parameters.get("properties")).get(name)).get("description")
     return Parameter(
-        name,
-        value_type,
-        str(description or ""),
-        _RECORDED,
-        required=name not in arguments.optional,
-        malformed=None,
+        name, value_type, str(description or ""), _RECORDED, required=name not in arguments.optional, malformed=None
     )
 
 

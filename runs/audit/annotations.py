@@ -9,16 +9,18 @@ rightly is none.
 import csv
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 from pydantic import ConfigDict, Field, ValidationError
 
+from lawtrace.environments.literals import fields_of
 from lawtrace.runs.audit.rates import ALL_RULES, RateTable, RuleRates
 from lawtrace.runs.audit.tally import Tally
+from lawtrace.runs.store.stage_files import read_text
 from lawtrace.schemas.audit_rows import AuditRow
-from lawtrace.schemas.errors import InputError, describe_validation_error, input_errors
+from lawtrace.schemas.errors import InputError, describe_validation_error
 from lawtrace.schemas.models import FrozenModel
 
 _Match = Literal["flagged", "not flagged", "undetermined", "another call"]
@@ -50,34 +52,29 @@ class Annotations(dict[tuple[str, str, str], Annotation]):
 
 def read_annotations(path: Path) -> Annotations:
     """Read a file of marks. Raises InputError naming the line."""
-    with input_errors(path):
-        text = path.read_text(encoding="utf-8-sig")
     found = Annotations()
-    for number, fields in _rows(path, text):
+    for number, row in _rows(path, read_text(path)):
+        fields = {name: value for name, value in fields_of(row).items() if value is not None}
         try:
-            one = Annotation.model_validate({name: value for name, value in fields.items() if value is not None})
+            one = Annotation.model_validate(fields)
         except ValidationError as error:
             raise InputError(f"{path}, line {number}: {describe_validation_error(error)}") from error
         found[one.key] = one
     return found
 
 
-def _rows(path: Path, text: str) -> list[tuple[int, Mapping[str, object]]]:
+def _rows(path: Path, text: str) -> Iterator[tuple[int, object]]:
     """The rows with their numbers. A file that does not begin with a brace is CSV."""
     if not text.lstrip().startswith("{"):
         reader = csv.DictReader(text.splitlines())
-        return [(reader.line_num, {name: value for name, value in row.items() if name}) for row in reader]
-    rows: list[tuple[int, Mapping[str, object]]] = []
+        yield from ((reader.line_num, {name: value for name, value in row.items() if name}) for row in reader)
+        return
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                row: object = json.loads(line)
+                yield number, json.loads(line)
             except ValueError as error:
                 raise InputError(f"{path}, line {number}: not JSON: {error}") from error
-            if not isinstance(row, dict):
-                raise InputError(f"{path}, line {number}: expected an object with conversation, rule and mark")
-            rows.append((number, cast("dict[str, object]", row)))
-    return rows
 
 
 def count_annotations(tally: Tally, row: AuditRow, annotations: Annotations) -> None:

@@ -1,4 +1,4 @@
-"""The verdicts of an audit in formats of others: CSV, Parquet, SARIF 2.1.0, and OSCAL 1.1 assessment results.
+"""The verdicts of an audit in other formats: a page, CSV, Parquet, SARIF 2.1.0, and OSCAL 1.1 assessment results.
 
 CSV and Parquet have a row for each conversation and rule. SARIF has a result for each broken or undetermined rule of a
 conversation, at the line of its record, as code scanners show it. OSCAL has a finding for each rule, and an observation
@@ -15,15 +15,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 from uuid import NAMESPACE_URL, uuid5
 
 from pydantic_core import from_json
 
 from lawtrace.runs.audit.audit import COLUMNS, Audit, flat_records
+from lawtrace.runs.audit.findings import AuditFindings
+from lawtrace.runs.audit.options import AuditOptions
+from lawtrace.runs.audit.summary import AuditSummary
 from lawtrace.runs.report.table_files import csv_text
-from lawtrace.runs.report.text import sentence
+from lawtrace.runs.report.text import counted, sentence
 from lawtrace.runs.store.stage_files import numbered_lines, replacing, write_lines
+from lawtrace.runs.web.export import standalone_assets, write_page
+from lawtrace.runs.web.render import make_environment, render
 from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.choices import AuditFormat
 from lawtrace.schemas.errors import InputError
@@ -31,8 +36,6 @@ from lawtrace.schemas.events import Json
 from lawtrace.schemas.verdict_rows import RuleVerdict
 from lawtrace.solver.rules import Rule
 
-ExportFormat = Literal["csv", "parquet", "sarif", "oscal"]
-"""Those of `AuditFormat` but for the page, which `lawtrace.runs.audit.page` writes."""
 _PARQUET_ROWS: Final = 20_000
 _LINE: Final = re.compile(r"(.*), line (\d+)")
 
@@ -68,14 +71,15 @@ def export_file(audit: Path, form: AuditFormat) -> Path:
     return audit.with_suffix(".oscal.json" if form == "oscal" else f".{form}")
 
 
-def export_audit(audit: FinishedAudit, form: ExportFormat) -> Path:
+def export_audit(audit: FinishedAudit, form: AuditFormat, summary: AuditSummary, options: AuditOptions) -> Path:
     """Write the verdicts in a format and return the file. Raises InputError if Parquet needs an extra."""
     path = export_file(audit.file, form)
-    writers: Mapping[ExportFormat, Callable[[FinishedAudit, Path], None]] = {
+    writers: Mapping[AuditFormat, Callable[[FinishedAudit, Path], object]] = {
         "csv": _write_csv,
         "parquet": _write_parquet,
         "sarif": lambda audit, path: _write_json(path, as_sarif(audit)),
         "oscal": lambda audit, path: _write_json(path, as_oscal(audit)),
+        "html": lambda audit, path: write_page(as_page(audit, summary, options), path),
     }
     with replacing(path) as partial:
         writers[form](audit, partial)
@@ -228,3 +232,32 @@ def _token(name: str) -> str:
     """A name in the form that OSCAL asks of identifiers."""
     token = re.sub(r"[^\w.-]", "-", name)
     return token if re.match(r"[^\W\d]", token) else f"rule-{token}"
+
+
+def as_page(finished: FinishedAudit, summary: AuditSummary, options: AuditOptions) -> str:
+    """The findings as one HTML page that needs no network and no other file. Reads the rows of the audit once more."""
+    audit, regulation = finished.audit, finished.audit.regulation
+    named = [str(source) for source in options.sources]
+    shown = ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
+    notes = (("Could not be judged", summary.examples("invalid")), ("Oddities", summary.examples("notes")))
+    findings = AuditFindings(finished.rules, regulation, audit.job.against or ())
+    page = {
+        "title": f"Audit: {regulation.title if regulation else shown}",
+        "identity": {
+            "records": shown,
+            "environment": audit.environment,
+            "rules": counted(len(finished.rules), "rule"),
+            "rows": finished.file.name,
+            "version": f"lawtrace {version('lawtrace')}",
+        },
+        "summary": summary,
+        "findings": findings.add_all(finished.rows_with_findings()),
+        "rows_file": finished.file.name,
+        "complete": options.complete,
+        "notes": [(title, examples) for title, examples in notes if examples.count],
+        "rates": summary.rates,
+        "older": options.against.name if options.against else "",
+        "newer": audit.rules_file.name if audit.rules_file else "",
+    }
+    environment = make_environment()
+    return render(environment, "audit.html.jinja", page=page, assets=standalone_assets(environment))

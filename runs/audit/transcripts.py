@@ -6,7 +6,7 @@ What a user or the agent says is an event too, of the pseudo-tool ``user`` or ``
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeGuard, cast
 
 from lawtrace.environments.literals import fields_of, items_of, parse_if_json, parse_result
@@ -132,16 +132,10 @@ def _read_message(
     speaker = message.speaker
     silent = not message.text.strip() and (speaker == "agent" or message.calls or message.answers)
     calls = [
-        RecordedCall(
-            call.tool,
-            call.arguments,
-            call.id,
-            _read_answer(call.answer or answers.get((index, position))),
-            speaker or "agent",
-        )
+        replace(call, answer=_read_answer(call.answer or answers.get((index, position))), caller=speaker or "agent")
         for position, call in enumerate(message.calls)
     ]
-    return RecordedMessage(None if silent else speaker, message.text, calls, message.answers, message.time)
+    return replace(message, speaker=None if silent else speaker, calls=calls)
 
 
 def _read_answer(answer: RecordedAnswer | None) -> RecordedAnswer | None:

@@ -9,7 +9,6 @@ import typer
 
 from lawtrace.runs.audit.exports import FinishedAudit, export_audit, export_file
 from lawtrace.runs.audit.options import AuditOptions, judged_lines, merged_rows, write_shard
-from lawtrace.runs.audit.page import write_audit_page
 from lawtrace.runs.audit.summary import AuditSummary
 from lawtrace.runs.cli.audit_tables import rates_shown, summary_shown, versions_shown
 from lawtrace.runs.cli.options import (
@@ -126,12 +125,7 @@ def audit_by(
     if summary.versions is not None and options.against is not None:
         print_shown(versions_shown(summary.versions, options.against))
     finished = FinishedAudit(out, audit)
-    exported = [export_file(out, form) for form in formats]
-    for form, path in zip(formats, exported, strict=True):
-        if form == "html":
-            write_audit_page(path, finished, summary, options)
-        else:
-            export_audit(finished, form)
+    exported = [export_audit(finished, form, summary, options) for form in formats]
     judged_nothing = summary.conversations and not summary.triggered
     return CommandResult(
         {**summary.as_json(), "out": str(out), "exports": [*map(str, exported)]},

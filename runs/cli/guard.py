@@ -56,8 +56,8 @@ def guard(
             raise InputError(f"{file}: {error}") from error
     if importlib.util.find_spec("mcp") is None:
         raise OperationalError("the guard of MCP servers needs the extra 'mcp': pip install 'lawtrace[mcp]'")
-    from lawtrace.runs.integrations.guard_server import serve_guard
     from lawtrace.runs.integrations.guarded_session import GuardedSession
+    from lawtrace.runs.integrations.mcp_guard import serve_guard
     from lawtrace.solver.guard.log import GuardLog
 
     conversation = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(4)}"

@@ -6,8 +6,11 @@ is decided about after the tools were listed, and listed again if they may have 
 """
 
 import math
+import os
 import secrets
-from collections.abc import AsyncIterable, Mapping
+import signal
+from collections.abc import AsyncIterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Final, Protocol
@@ -15,6 +18,7 @@ from typing import Any, Final, Protocol
 import anyio
 from anyio.to_thread import run_sync
 from mcp import types
+from mcp.server.stdio import stdio_server
 from mcp.shared.inbound import (
     MCP_METHOD_HEADER,
     MCP_NAME_HEADER,
@@ -27,7 +31,7 @@ from mcp.shared.message import ClientMessageMetadata, SessionMessage
 from lawtrace.environments.literals import fields_of
 from lawtrace.runs.audit.transcripts import is_list
 from lawtrace.runs.integrations.guarded_session import GuardedSession
-from lawtrace.runs.integrations.inner_server import CONNECTION_FAILED, Oversized
+from lawtrace.runs.integrations.inner_server import CONNECTION_FAILED, Oversized, child_server, remote_server
 from lawtrace.solver.guard.decisions import Call, Refuse
 from lawtrace.solver.guard.log import is_recordable
 
@@ -370,3 +374,46 @@ class McpGuard:
         self._notes += 1
         if self._notes <= MAX_NOTES:
             self._session.note(text if self._notes < MAX_NOTES else f"{text} (further faults are not logged)")
+
+
+def serve_guard(
+    session: GuardedSession, *, command: Sequence[str], url: str | None, token: str | None, timeout: float
+) -> None:
+    """Guard one client of standard input and output until it leaves, then finish the session.
+
+    Args:
+        command: serves MCP on its standard input and output.
+        url: of a server, instead of a command.
+        token: sent to the server at the address as ``Authorization: Bearer TOKEN``.
+        timeout: seconds in which the server has to answer, or to report progress.
+
+    Raises OperationalError if the command cannot be started.
+    """
+
+    def connect() -> AbstractAsyncContextManager[tuple[Any, Any]]:
+        return child_server(command) if url is None else remote_server(url, token=token, patience=timeout + 5)
+
+    async def run() -> None:
+        caught: list[int] = []
+
+        async def stop_on_signal(scope: anyio.CancelScope) -> None:
+            with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+                async for number in signals:
+                    caught.append(number)
+                    scope.cancel()
+
+        async with stdio_server() as client, client[0], client[1]:
+            async with connect() as server, anyio.create_task_group() as group:
+                group.start_soon(stop_on_signal, group.cancel_scope)
+                await McpGuard(session, client, server, timeout).run()
+                session.finish()  # before the server is stopped: a client does not wait for that
+                group.cancel_scope.cancel()
+            session.finish()
+            if caught:
+                # The thread that reads standard input cannot be cancelled, and the client keeps it open.
+                os._exit(128 + caught[0])
+
+    try:
+        anyio.run(run)
+    finally:
+        session.finish()

@@ -11,25 +11,12 @@ from typing import Any
 
 import anyio
 import uvicorn
+from mcp import types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
-from mcp.types import (
-    INVALID_PARAMS,
-    CallToolRequestParams,
-    CallToolResult,
-    GetPromptRequestParams,
-    GetPromptResult,
-    ListPromptsResult,
-    ListToolsResult,
-    PaginatedRequestParams,
-    Prompt,
-    PromptMessage,
-    TextContent,
-    Tool,
-)
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -49,7 +36,7 @@ def make_server(session: JudgedSession) -> Server[Any]:
     """A server for one judged session, shared by all clients."""
     environment, law = session.setup.domain.environment, RegulationText("whole", session.setup.domain.regulation.text())
     tools = [
-        Tool(
+        types.Tool(
             name=name,
             description=json.dumps(document_tool(environment.tools[name]), ensure_ascii=False),
             input_schema={key: value for key, value in schema.items() if key != "description"},
@@ -60,25 +47,27 @@ def make_server(session: JudgedSession) -> Server[Any]:
     request = None if task is None else request_text(task.instructions[session.setup.style])
     start = stated_start(environment, session.setup.rules, session.setup.initial)
 
-    async def list_tools(_: _Context, __: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=tools)
+    async def list_tools(_: _Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=tools)
 
-    async def call_tool(_: _Context, params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(_: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         answer = session.call(params.name, params.arguments or {})
-        return CallToolResult(
-            content=[TextContent(text=answer.text)],
+        return types.CallToolResult(
+            content=[types.TextContent(text=answer.text)],
             structured_content=answer.event.result,
             is_error=answer.event.error is not None,
         )
 
-    async def list_prompts(_: _Context, __: PaginatedRequestParams | None) -> ListPromptsResult:
-        offered = [Prompt(name=REQUEST_PROMPT, description="What the user asks for.")] if request else []
-        return ListPromptsResult(prompts=offered)
+    async def list_prompts(_: _Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        offered = [types.Prompt(name=REQUEST_PROMPT, description="What the user asks for.")] if request else []
+        return types.ListPromptsResult(prompts=offered)
 
-    async def get_prompt(_: _Context, params: GetPromptRequestParams) -> GetPromptResult:
+    async def get_prompt(_: _Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         if request is None or params.name != REQUEST_PROMPT:
-            raise MCPError(INVALID_PARAMS, f"no prompt {params.name[:80]!r}")
-        return GetPromptResult(messages=[PromptMessage(role="user", content=TextContent(text=request))])
+            raise MCPError(types.INVALID_PARAMS, f"no prompt {params.name[:80]!r}")
+        return types.GetPromptResult(
+            messages=[types.PromptMessage(role="user", content=types.TextContent(text=request))]
+        )
 
     return Server(
         f"lawtrace {environment.name}",

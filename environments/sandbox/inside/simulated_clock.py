@@ -34,7 +34,6 @@ class SimulatedClock:
     """The time in nanoseconds since 1970.
 
     Attributes:
-        now: the current time.
         origin: the time at which the program started.
         unreported: the pauses since then that the host does not know.
     """

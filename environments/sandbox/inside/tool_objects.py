@@ -124,9 +124,7 @@ def signature_of(parameters: Sequence[str], required: Sequence[str]) -> inspect.
     return inspect.Signature(
         [
             inspect.Parameter(
-                name,
-                inspect.Parameter.POSITIONAL_OR_KEYWORD,
-                default=None if place > last else inspect.Parameter.empty,
+                name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None if place > last else inspect.Parameter.empty
             )
             for place, name in enumerate(parameters)
         ]

@@ -52,11 +52,8 @@ def read_json_records(path: Path, lists: Collection[str]) -> Iterator[Record | T
 
 def _first_lines(file: BinaryIO) -> tuple[bytes, bytes]:
     """The first two lines that are not blank; of a very long line the beginning."""
-    found: list[bytes] = []
-    while len(found) < 2 and (line := file.readline(_LOOK_AHEAD)):
-        if line.strip():
-            found.append(line)
-    return (*found, b"", b"")[0], (*found, b"", b"")[1]
+    lines = (line for line in iter(lambda: file.readline(_LOOK_AHEAD), b"") if line.strip())
+    return next(lines, b""), next(lines, b"")
 
 
 def _is_lines(first: bytes, second: bytes) -> bool:

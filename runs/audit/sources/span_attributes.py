@@ -118,9 +118,7 @@ def _messages(
     return _of_events(events)
 
 
-def _of_events(
-    events: Sequence[tuple[str, Mapping[str, Any]]],
-) -> tuple[list[RecordedMessage], list[RecordedMessage]]:
+def _of_events(events: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[list[RecordedMessage], list[RecordedMessage]]:
     inputs: list[RecordedMessage] = []
     outputs: list[RecordedMessage] = []
     for name, flat in events:

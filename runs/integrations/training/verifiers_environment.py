@@ -50,11 +50,7 @@ class LawtraceEnv(vf.MultiTurnEnv):
 
     async def setup_state(self, state: vf.State) -> vf.State:
         environment = TaskEnvironment(
-            self._tasks,
-            reward=self._reward,
-            calls=self._calls,
-            turns=self._turns,
-            model=str(state["model"]),
+            self._tasks, reward=self._reward, calls=self._calls, turns=self._turns, model=str(state["model"])
         )
         environment.reset(state["info"]["task"])
         state[EPISODE] = environment

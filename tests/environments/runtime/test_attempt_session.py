@@ -187,11 +187,7 @@ class AnyOrder(RuleBasedStateMachine):
         self.action = self.running.hear(text, "u", ("closes",) if last else (), last=last)
 
     @precondition(lambda self: self.attempt is not None and isinstance(self.action, AskModel))
-    @rule(
-        text=st.text(max_size=5),
-        calls=st.lists(st.tuples(TOOLS, ARGUMENTS), max_size=4),
-        tokens=st.integers(0, 20),
-    )
+    @rule(text=st.text(max_size=5), calls=st.lists(st.tuples(TOOLS, ARGUMENTS), max_size=4), tokens=st.integers(0, 20))
     def model(self, text: str, calls: list[tuple[str, str]], tokens: int) -> None:
         attempt = self.running
         attempt.receive(text, f"m{len(attempt.turns)}", final=not calls)

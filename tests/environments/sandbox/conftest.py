@@ -31,11 +31,7 @@ TOOLS = Toolset.untyped(
 
 
 def make(source: str) -> Program:
-    return Program(
-        source=source,
-        tools=TOOLS,
-        variables={"user": "Ada", "amounts": [1, 2.5, None]},
-    )
+    return Program(source=source, tools=TOOLS, variables={"user": "Ada", "amounts": [1, 2.5, None]})
 
 
 @pytest.fixture(scope="module")

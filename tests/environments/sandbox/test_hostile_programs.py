@@ -292,9 +292,7 @@ ATTACKS: dict[str, Attack] = {
         "import os; os.symlink('/proc/1/root/etc/passwd', '/tmp/x'); open('/tmp/x')", "exception", "Error"
     ),
     "writing to the interpreter": Attack(
-        "import os\nopen(os.path.join(os.path.dirname(os.__file__), 'json', 'decoder.py'), 'a')",
-        "exception",
-        "Error",
+        "import os\nopen(os.path.join(os.path.dirname(os.__file__), 'json', 'decoder.py'), 'a')", "exception", "Error"
     ),
     "writing to this file": Attack("open('/sandbox/inside/fork_server.py', 'r+')", "exception", "Error"),
     "writing to the root": Attack("open('/x', 'w')", "exception", "Error"),

@@ -4,16 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from lawtrace.environments.sandbox import (
-    Limits,
-    Program,
-    Raised,
-    Reply,
-    Returned,
-    Sandbox,
-    Toolset,
-    ToolSignature,
-)
+from lawtrace.environments.sandbox import Limits, Program, Raised, Reply, Returned, Sandbox, Toolset, ToolSignature
 from lawtrace.schemas.attempt_rows import Execution
 from lawtrace.schemas.events import Json
 

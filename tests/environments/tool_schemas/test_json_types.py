@@ -86,9 +86,7 @@ def test_what_has_no_type_is_left_open_and_noted(schema: object, note: str) -> N
 
 
 def test_notes_are_one_line_for_each_parameter() -> None:
-    properties = {
-        "what": {"type": "object", "properties": {"a": {}, "b": {"type": ["string", "integer"]}}},
-    }
+    properties = {"what": {"type": "object", "properties": {"a": {}, "b": {"type": ["string", "integer"]}}}}
     declared = declare_tool(ToolSchema("find", "", {"properties": properties}, {"items": {}}, "here"))
     assert declared.left_open == ("find, what.a: no type; what.b: string or integer", "find, result[]: no type")
 

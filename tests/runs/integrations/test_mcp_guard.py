@@ -75,9 +75,7 @@ class Server:
                 info = {"name": "test", "version": "1"}
                 capabilities = {"tools": {"listChanged": True}, "resources": {}}
                 version = params["protocolVersion"]
-                return {
-                    "result": {"protocolVersion": version, "capabilities": capabilities, "serverInfo": info},
-                }
+                return {"result": {"protocolVersion": version, "capabilities": capabilities, "serverInfo": info}}
             case "tools/list":
                 return {"result": {"tools": self.tools}}
             case "resources/read":

@@ -20,12 +20,7 @@ ARGUMENTS = {"booking": "B-7", "legs": [{"flight": "LT1", "day": "2026-05-01"}]}
 RESULT = {"status": "cancelled"}
 ERROR = "Error: no booking B-8"
 
-EXPECTED = [
-    ("user", ASK),
-    ("look_up", {"booking": "B-8"}, ERROR),
-    ("cancel", ARGUMENTS, RESULT),
-    ("agent", TELL),
-]
+EXPECTED = [("user", ASK), ("look_up", {"booking": "B-8"}, ERROR), ("cancel", ARGUMENTS, RESULT), ("agent", TELL)]
 
 
 def simplified(transcript: Transcript) -> list[tuple[Any, ...]]:
@@ -155,10 +150,7 @@ def openai_responses() -> dict[str, Any]:
 
 def anthropic() -> dict[str, Any]:
     def answer(call: str, content: object, **more: object) -> dict[str, Any]:
-        return {
-            "role": "user",
-            "content": [{"type": "tool_result", "tool_use_id": call, "content": content, **more}],
-        }
+        return {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call, "content": content, **more}]}
 
     return {
         "conversation_id": "a",
@@ -172,10 +164,7 @@ def anthropic() -> dict[str, Any]:
                 ],
             },
             answer("t1", [{"type": "text", "text": ERROR}], is_error=True),
-            {
-                "role": "assistant",
-                "content": [{"type": "tool_use", "id": "t2", "name": "cancel", "input": ARGUMENTS}],
-            },
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "t2", "name": "cancel", "input": ARGUMENTS}]},
             answer("t2", json.dumps(RESULT)),
             {"role": "assistant", "content": [{"type": "text", "text": TELL}]},
         ],

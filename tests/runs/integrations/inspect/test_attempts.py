@@ -69,10 +69,7 @@ def test_wrong_calls_are_events_and_not_repaired(banking: str, run_sample: RunSa
     assert told[-1] == '{"authorized": true}'
 
 
-@pytest.mark.parametrize(
-    ("limits", "end", "calls"),
-    [({"turns": 2}, "turn_limit", 2), ({"calls": 1}, "call_limit", 1)],
-)
+@pytest.mark.parametrize(("limits", "end", "calls"), [({"turns": 2}, "turn_limit", 2), ({"calls": 1}, "call_limit", 1)])
 def test_our_limits_end_an_attempt(
     limits: dict[str, Any], end: str, calls: int, banking: str, run_sample: RunSample
 ) -> None:
