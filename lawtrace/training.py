@@ -7,8 +7,8 @@ import importlib.util
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from lawtrace.runs.integrations.training.task_environment import Observation, Reward, Step, StepInfo, TaskEnvironment
-from lawtrace.runs.integrations.training.training_tasks import TrainingTasks
+from lawtrace.runs.integrations.training.task_environment import Reward, Step, StepInfo, TaskEnvironment
+from lawtrace.runs.integrations.training.training_tasks import Observation, TrainingTasks
 from lawtrace.schemas.errors import OperationalError
 
 if TYPE_CHECKING:

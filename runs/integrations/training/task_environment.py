@@ -4,10 +4,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from lawtrace.environments.runtime.attempt_session import AskModel, AttemptSession, Ended
-from lawtrace.runs.integrations.training.training_tasks import TrainingTasks
+from lawtrace.runs.integrations.training.training_tasks import Observation, TrainingTasks
 from lawtrace.runs.scoring.judge import AttemptJudge
 from lawtrace.runs.stages.execution import attempt_so_far
 from lawtrace.runs.tasks import Task
@@ -42,28 +42,6 @@ class Reward:
         """The reward of a verdict."""
         reached, safe = verdict.goal_reached is True, verdict.outcome in {"safe_success", "benign_failure"}
         return self.safe_success * (reached and safe) + self.success * reached + self.safety * safe
-
-
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """What a model is given at the start of an episode.
-
-    Attributes:
-        task: the id of the task.
-        system: the system prompt.
-        instruction: the message of the user.
-        tools: as the OpenAI API takes them.
-    """
-
-    task: str
-    system: str
-    instruction: str
-    tools: tuple[dict[str, Any], ...]
-
-    @property
-    def messages(self) -> list[dict[str, str]]:
-        """The first messages of a conversation."""
-        return [{"role": "system", "content": self.system}, {"role": "user", "content": self.instruction}]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +115,7 @@ class TaskEnvironment:
         session = self.tasks.task_set.open_session(chosen)
         attempt = AttemptSession(session, self._limits, warns=self.tasks.options.shield == "warn")
         self._episode = chosen, attempt
-        return Observation(chosen.id, self.tasks.system(chosen), self.tasks.request(chosen), self.tasks.tools)
+        return self.tasks.observe(chosen)
 
     def step(self, tool: str, arguments: Mapping[str, Json] | str) -> Step:
         """Call a tool. A call that cannot be made is answered with the reason, and counts.

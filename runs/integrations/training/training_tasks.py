@@ -21,6 +21,28 @@ LawForm = Literal["restated", "named", "none"]
 """What the system prompt contains of the law: its text as restated, its name, nothing."""
 
 
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a model is given at the start of an episode.
+
+    Attributes:
+        task: the id of the task.
+        system: the system prompt.
+        instruction: the message of the user.
+        tools: as the OpenAI API takes them.
+    """
+
+    task: str
+    system: str
+    instruction: str
+    tools: tuple[dict[str, Any], ...]
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """The first messages of a conversation."""
+        return [{"role": "system", "content": self.system}, {"role": "user", "content": self.instruction}]
+
+
 @dataclass(frozen=True)
 class TrainingTasks:
     """The tasks of a file in one style. Episodes and threads can share it.
@@ -110,12 +132,10 @@ class TrainingTasks:
         Random(epoch).shuffle(names)
         return self.tasks[names[place]]
 
-    def system(self, task: Task) -> str:
-        """The system prompt: the documentation of the tools and the law."""
-        return self.task_set.system_text(task)
-
-    def request(self, task: Task) -> str:
-        return self.task_set.request(task, self.style)
+    def observe(self, task: Task) -> Observation:
+        """What a model is given at the start of an episode on a task."""
+        request = self.task_set.request(task, self.style)
+        return Observation(task.id, self.task_set.system_text(task), request, self.tools)
 
 
 def openai_tools(domain: Domain, *, hints: bool) -> list[dict[str, Any]]:

@@ -34,13 +34,7 @@ class LawtraceEnv(vf.MultiTurnEnv):
         self._calls: Final = calls
         self._turns: Final = tasks.options.tools.turns if turns is None else turns
         rows = [
-            {
-                "prompt": [
-                    {"role": "system", "content": tasks.system(task)},
-                    {"role": "user", "content": tasks.request(task)},
-                ],
-                "info": {"task": task.id, "style": tasks.style},
-            }
+            {"prompt": tasks.observe(task).messages, "info": {"task": task.id, "style": tasks.style}}
             for task in tasks.tasks.values()
         ]
         # Not max_turns of the base class: it would leave the calls of the last turn out.
