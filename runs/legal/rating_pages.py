@@ -1,10 +1,7 @@
 """The pages for rating questions of the legal benchmark, yes or no on each criterion (M 4.3, Table 1)."""
 
 from collections.abc import Callable, Mapping, Sequence
-
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import Response
+from typing import Any
 
 from lawtrace.environments.legal.case import Case, Question
 from lawtrace.runs.legal.legal_report import TEMPLATES
@@ -22,8 +19,11 @@ from lawtrace.runs.web.review.append_log import AppendLog, utc_timestamp
 from lawtrace.schemas.errors import InputError
 
 
-class RatingPages(FormSite):
+class RatingPages(FormSite[RatingRow]):
     """The rating pages for a sample of questions. ``raters``: their names, or a number of raters with any names."""
+
+    list_template = "questions"
+    item_template = "question"
 
     def __init__(
         self,
@@ -32,62 +32,52 @@ class RatingPages(FormSite):
         log: AppendLog[RatingRow],
         clock: Callable[[], str] = utc_timestamp,
     ) -> None:
-        reviewers = () if isinstance(raters, int) else raters
-        super().__init__("Questions of the legal benchmark", "question", reviewers, TEMPLATES)
         self._sample = {question.id: (case, question) for case, question in sample}
         self._needed = raters if isinstance(raters, int) else len(raters)
-        self._log = log
-        self._clock = clock
-
-    def order(self) -> Sequence[str]:
-        return [*self._sample]
-
-    def show_items(self, request: Request, reviewer: str | None) -> Response:
-        rows = self._rows()
-        return self.page(
-            request,
-            "questions",
-            questions=[(question, [row.rater for row in rows if row.question == name])
-                       for name, (_, question) in self._sample.items()],
-            needed=self._needed,
-            pending=self.pending_for(reviewer) if reviewer else [],
-            raters=rater_scores(rows),
-            agreed=rating_agreement(rows),
-            criteria=CRITERIA,
-        )  # fmt: skip
-
-    def show_item(self, request: Request, item: str, reviewer: str | None) -> Response:
-        case, question = self._find(item)
-        mine = [row for row in self._log.rows if row.rater == reviewer]
-        last = mine[-1].question if mine and mine[-1].question in self._sample else None
-        return self.page(
-            request,
-            "question",
-            case=case,
-            question=question,
-            sources=source_paragraphs(case, question),
-            criteria=CRITERION_DESCRIPTIONS,
-            said=next((row for row in reversed(mine) if row.question == question.id), None),
-            last=last if last != question.id else None,
-            left=len(self.pending_for(reviewer)) if reviewer else 0,
+        names = () if isinstance(raters, int) else raters
+        super().__init__(
+            "Questions of the legal benchmark", "question", [*self._sample], log, clock, names, (TEMPLATES,)
         )
 
-    def take_form(self, request: Request, item: str, reviewer: str, form: Mapping[str, str]) -> None:
-        _, question = self._find(item)
+    def list_values(self) -> Mapping[str, Any]:
+        rows = self._rows()
+        return {
+            "questions": [
+                (question, [row.rater for row in rows if row.question == name])
+                for name, (_, question) in self._sample.items()
+            ],
+            "needed": self._needed,
+            "raters": rater_scores(rows),
+            "agreed": rating_agreement(rows),
+            "criteria": CRITERIA,
+        }
+
+    def item_values(self, item: str, reviewer: str | None) -> Mapping[str, Any]:
+        case, question = self._sample[item]
+        mine = [row for row in self._log.rows if row.rater == reviewer]
+        last = mine[-1].question if mine and mine[-1].question in self._sample else None
+        return {
+            "case": case,
+            "question": question,
+            "sources": source_paragraphs(case, question),
+            "criteria": CRITERION_DESCRIPTIONS,
+            "said": next((row for row in reversed(mine) if row.question == item), None),
+            "last": last if last != item else None,
+        }
+
+    def read_form(self, item: str, reviewer: str, form: Mapping[str, str]) -> RatingRow:
         marks = {name: form.get(name) for name in CRITERIA}
         missing = [name for name, mark in marks.items() if mark not in {"yes", "no"}]
         if missing:
             raise InputError(f"answer yes or no for {', '.join(missing)}")
-        self._log.append(
-            RatingRow(
-                rater=reviewer,
-                question=question.id,
-                faithfulness=marks["faithfulness"] == "yes",
-                clarity=marks["clarity"] == "yes",
-                expertise=marks["expertise"] == "yes",
-                comment=form.get("comment", "").strip()[:20_000],
-                at=self._clock(),
-            )
+        return RatingRow(
+            rater=reviewer,
+            question=item,
+            faithfulness=marks["faithfulness"] == "yes",
+            clarity=marks["clarity"] == "yes",
+            expertise=marks["expertise"] == "yes",
+            comment=form.get("comment", "").strip()[:20_000],
+            at=self._clock(),
         )
 
     def _rows(self) -> list[RatingRow]:
@@ -100,9 +90,3 @@ class RatingPages(FormSite):
         if reviewer not in raters and len(raters) >= self._needed:
             return []
         return [name for name in self._sample if name not in done]
-
-    def _find(self, item: str) -> tuple[Case, Question]:
-        found = self._sample.get(item)
-        if found is None:
-            raise HTTPException(404, "there is no such question in the sample")
-        return found

@@ -1,14 +1,16 @@
 """Sites on which people judge items: the reviewer's name, the list of items, a form for each. They need no script."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 from urllib.parse import parse_qs, quote, unquote
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from lawtrace.runs.web.review.append_log import AppendLog, Row, utc_timestamp
 from lawtrace.runs.web.site import Site
 from lawtrace.schemas.errors import InputError
 
@@ -16,39 +18,49 @@ _COOKIE = "lawtrace_reviewer"
 _MOST_FORM_BYTES = 200_000
 
 
-class FormSite(Site):
-    """The items of one file, each with a form, at ``/items``.
+class FormSite(Site, Generic[Row]):
+    """The items of one file, each with a form, at ``/items``; what reviewers send is a row of the log.
 
-    ``reviewers``: the only names accepted; if empty, reviewers choose any name. ``templates``: a folder with more
-    templates, searched first.
+    ``items``: their ids, in order. ``clock`` returns the time of a row. ``reviewers``: the only names accepted; if
+    empty, reviewers choose any name. ``templates``: a folder with more templates, searched first.
     """
 
     folder = "review"
     input_status = 400
+    list_template = "items"
+    item_template = "item"
 
-    def __init__(self, title: str, noun: str, reviewers: Collection[str] = (), templates: Path | None = None) -> None:
-        super().__init__(*([templates] if templates else []))
+    def __init__(
+        self,
+        title: str,
+        noun: str,
+        items: Sequence[str],
+        log: AppendLog[Row],
+        clock: Callable[[], str] = utc_timestamp,
+        reviewers: Collection[str] = (),
+        templates: Sequence[Path] = (),
+    ) -> None:
+        super().__init__(*templates)
+        self._ids = tuple(items)
+        self._log = log
+        self._clock = clock
         self._reviewers = tuple(reviewers)
         self._frame = {"title": title, "noun": noun}
-
-    def order(self) -> Sequence[str]:
-        """The ids of all items, in order."""
-        raise NotImplementedError
 
     def pending_for(self, reviewer: str) -> Sequence[str]:
         """The ids of the items that this reviewer has yet to judge, in order."""
         raise NotImplementedError
 
-    def show_items(self, request: Request, reviewer: str | None) -> Response:
-        """The list of items."""
+    def list_values(self) -> Mapping[str, Any]:
+        """The values of the list of items, beside ``pending``."""
         raise NotImplementedError
 
-    def show_item(self, request: Request, item: str, reviewer: str | None) -> Response:
-        """An item with its form."""
+    def item_values(self, item: str, reviewer: str | None) -> Mapping[str, Any]:
+        """The values of the page of an item, beside ``left``, the number of pending ones."""
         raise NotImplementedError
 
-    def take_form(self, request: Request, item: str, reviewer: str, form: Mapping[str, str]) -> Response | None:
-        """Store what a reviewer sends about an item. Returns a page that asks again, or None for the next item."""
+    def read_form(self, item: str, reviewer: str, form: Mapping[str, str]) -> Row | Mapping[str, Any]:
+        """The row of what a reviewer sends about an item, or values of its page, which is shown again."""
         raise NotImplementedError
 
     def routes(self) -> list[Route]:
@@ -85,25 +97,42 @@ class FormSite(Site):
         reviewer = _reviewer(request)
         if reviewer is None:
             return RedirectResponse("/", 303)
-        order, pending = self.order(), self.pending_for(reviewer)
+        pending = self.pending_for(reviewer)
         if not pending:
             return RedirectResponse("/items", 303)
         after = request.query_params.get("after", "")
-        start = order.index(after) if after in order else -1
-        chosen = next((name for name in pending if order.index(name) > start), pending[0])
+        start = self._ids.index(after) if after in self._ids else -1
+        chosen = next((name for name in pending if self._ids.index(name) > start), pending[0])
         return RedirectResponse(f"/items/{quote(chosen)}", 303)
 
     async def _list(self, request: Request) -> Response:
-        return self.show_items(request, _reviewer(request))
+        reviewer = _reviewer(request)
+        pending = self.pending_for(reviewer) if reviewer else ()
+        return self.page(request, self.list_template, pending=pending, **self.list_values())
 
     async def _item(self, request: Request) -> Response:
-        return self.show_item(request, request.path_params["item"], _reviewer(request))
+        return self._show(request)
+
+    def _show(self, request: Request, **values: Any) -> Response:  # noqa: ANN401
+        item, reviewer = self._asked(request), _reviewer(request)
+        left = len(self.pending_for(reviewer)) if reviewer else 0
+        return self.page(request, self.item_template, left=left, **{**self.item_values(item, reviewer), **values})
 
     async def _take(self, request: Request) -> Response:
-        reviewer, item = _reviewer(request), request.path_params["item"]
+        reviewer = _reviewer(request)
         if reviewer is None:
             return RedirectResponse("/", 303)
-        return self.take_form(request, item, reviewer, await _read_form(request)) or RedirectResponse("/next", 303)
+        found = self.read_form(self._asked(request), reviewer, await _read_form(request))
+        if isinstance(found, Mapping):
+            return self._show(request, **found)
+        self._log.append(found)
+        return RedirectResponse("/next", 303)
+
+    def _asked(self, request: Request) -> str:
+        item: str = request.path_params["item"]
+        if item not in self._ids:
+            raise HTTPException(404, f"there is no such {self._frame['noun']}")
+        return item
 
 
 def _reviewer(request: Request) -> str | None:
