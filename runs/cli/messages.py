@@ -1,8 +1,8 @@
 """``lawtrace messages``: read the conversations of a run, follow a live run, compare two runs."""
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +11,6 @@ import typer
 
 from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import STDOUT, print_json, print_note
-from lawtrace.runs.report.message_search import diff_json, judged_conversations, message_json
 from lawtrace.runs.report.terminal_messages import print_diff, print_heading, print_messages, print_outcome
 from lawtrace.runs.report.transcript_diff import ConversationDiff, diff_conversations
 from lawtrace.runs.report.verdict_index import VerdictIndex
@@ -31,7 +30,9 @@ from lawtrace.runs.store.event_log_queries import (
 )
 from lawtrace.runs.store.model_usage import prices_of
 from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.schemas.call_options import Price
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Json
 
 POLL_SECONDS = 0.3
 
@@ -98,7 +99,7 @@ def messages(
             wanted = replace(wanted, conversations=[found_message.conversation], turn=turn)
         index = VerdictIndex(RunFolder(directory))
         if verdict is not None or rule is not None:
-            names = judged_conversations(index, directory, verdict, rule)
+            names = index.conversations(verdict, rule)
             wanted = replace(wanted, conversations=list(conversation_numbers(event_log, names).values()))
         if diff is not None:
             with EventLogFile.open(diff) as other:
@@ -110,7 +111,7 @@ def messages(
             raise InputError(f"{directory}: no conversation matches; `lawtrace messages {directory}` shows all")
         conversations = [(one, conversation_messages(event_log, one.id, wanted)) for one in found[:limit]]
         if as_json:
-            lines = [message_json(event_log, one, prices, prompts=prompts) for _, of in conversations for one in of]
+            lines = [_message_json(event_log, one, prices, prompts=prompts) for _, of in conversations for one in of]
             print_json({"conversations": len(conversations), "messages": lines})
             return
         for conversation, of in conversations:
@@ -154,7 +155,7 @@ def _follow(event_log: EventLogFile, directory: Path, wanted: MessageQuery, show
 
 def _show_diffs(found: Sequence[ConversationDiff], sides: tuple[str, str], limit: int, as_json: bool) -> None:
     if as_json:
-        print_json({"differences": [diff_json(one) for one in found]})
+        print_json({"differences": [_diff_json(one) for one in found]})
         return
     if not found:
         print_note("all conversations are the same")
@@ -162,3 +163,32 @@ def _show_diffs(found: Sequence[ConversationDiff], sides: tuple[str, str], limit
         print_diff(STDOUT, one, sides)
     if len(found) > limit:
         print_note(f"... and {len(found) - limit} more conversations that differ")
+
+
+def _message_json(
+    event_log: EventLogFile, message: LoggedMessage, prices: Mapping[str, Price], *, prompts: bool
+) -> dict[str, Json]:
+    """A message with the figures of its model call and, with `prompts`, what the model was sent."""
+    line: dict[str, Json] = {"id": message.id, "at": message.at, **message.line.model_dump(mode="json")}
+    line["call"] = None if message.call is None else {**asdict(message.call), "cost": message.call.cost(prices)}
+    if prompts:
+        line["request"] = [sent.model_dump(mode="json") for sent in request_behind(event_log, message)]
+    return line
+
+
+def _diff_json(diff: ConversationDiff) -> Json:
+    """The first difference of two conversations as JSON."""
+    place, _ = diff.places
+    return {
+        "stage": place.stage,
+        "task": place.task,
+        "unit": place.unit,
+        "style": place.style,
+        "kind": place.conversation_kind,
+        "models": list(diff.models),
+        "trial": place.trial,
+        "same": diff.same,
+        "first": diff.lines[0] and diff.lines[0].line.model_dump(mode="json"),
+        "second": diff.lines[1] and diff.lines[1].line.model_dump(mode="json"),
+        "words": [{"kind": piece.kind, "text": piece.text} for piece in diff.pieces],
+    }

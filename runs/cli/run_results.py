@@ -14,6 +14,7 @@ from lawtrace.runs.cli.thresholds import find_shortfalls, missing_tasks, verdict
 from lawtrace.runs.report.ablation_tables import ablation_tables
 from lawtrace.runs.report.build_tables import strength_tables, usage_table
 from lawtrace.runs.report.command_result import CommandResult, Note
+from lawtrace.runs.report.outcome_lines import outcome_lines
 from lawtrace.runs.report.outcome_tables import pair_score_table, user_score_table
 from lawtrace.runs.report.tables import filled
 from lawtrace.runs.report.terminal_tables import outcome_table, report_table
@@ -33,23 +34,23 @@ def report_shown(report: WrittenReport, folder: Path) -> Iterator[RenderableType
     if report.ablation is not None:
         yield from map(report_table, ablation_tables(report.ablation))
     if content is not None:
-        unusable = len(content.problems)
-        yield outcome_table(content.verdicts, planned=content.planned_in_all, unusable=unusable)
+        findings, planned = content.findings, sum(line.tally.planned for line in outcome_lines(content))
+        yield outcome_table(content.verdicts, planned=planned, unusable=len(content.problems))
         yield from map(report_table, filled(pair_score_table(content.verdicts), user_score_table(content.verdicts)))
         yield from invalid_notes((row.task, row.reason) for row in content.verdicts if row.outcome == "invalid")
         reasons = [row.reason for row in content.verdicts if row.outcome == "invalid"]
         if any(reason.startswith(("endpoint", "deadline")) for reason in reasons):
             yield Note(f"`lawtrace resume {folder}` repeats the calls without an answer.")
-        if content.extraction is not None:
-            yield content.extraction.sentence
-        for habit in content.habits:
+        if findings.extraction is not None:
+            yield findings.extraction.sentence
+        for habit in findings.habits:
             yield habit.sentence
-        if content.deletions is not None:
+        if (deletions := findings.deletions) is not None:
             yield (
-                f"{content.deletions.turned_unsafe} of {content.deletions.deletions} single deletions of a compliance "
-                "call turned the verdict unsafe."
+                f"{deletions.turned_unsafe} of {deletions.deletions} single deletions of a compliance call turned the "
+                "verdict unsafe."
             )
-        yield from map(report_table, strength_tables(content.strength))
+        yield from map(report_table, strength_tables(findings.strength))
     if report.usage:
         yield report_table(usage_table(report.usage))
     yield Note(f"Report: {report.path}\nTables: {report.path.parent / TABLES}")

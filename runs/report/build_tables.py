@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from lawtrace.runs.report.content import CoverageLine
 from lawtrace.runs.report.labels import MUTATION_DESCRIPTIONS
 from lawtrace.runs.report.tables import (
     Cell,
@@ -16,7 +17,6 @@ from lawtrace.runs.report.tables import (
     share,
     words,
 )
-from lawtrace.runs.scoring.trace_coverage import CoverageLine
 from lawtrace.runs.store.model_usage import ModelUsage, total_usage
 from lawtrace.schemas.findings import Coverage, ExtractionScore, HabitRow, MutationScore, TaskFunnel
 

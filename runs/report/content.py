@@ -8,10 +8,8 @@ from typing import Any, cast
 from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.report.identity import identify_run
+from lawtrace.runs.report.run_kinds import identify_run
 from lawtrace.runs.report.text import cut, show_value
-from lawtrace.runs.scoring.metrics import group_verdicts
-from lawtrace.runs.scoring.trace_coverage import CoverageLine, coverage_lines
 from lawtrace.runs.stages.resolve import offered_tools, recorded_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import ModelUsage, measure_usage
@@ -19,25 +17,35 @@ from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shards import refuse_shard
 from lawtrace.runs.store.stage_files import read_rows, read_usable_rows
 from lawtrace.runs.store.task_file import match_to_tasks, read_task_rows
-from lawtrace.runs.tasks import Task
+from lawtrace.runs.tasks import Task, task_mode
 from lawtrace.runs.variants import VariantRow
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.errors import InputError, Problem
-from lawtrace.schemas.findings import (
-    DeletionCheck,
-    ExtractionScore,
-    Findings,
-    HabitRow,
-    ModelBaseline,
-    MutationScore,
-    TaskFunnel,
-)
+from lawtrace.schemas.findings import Coverage, Findings, ModelBaseline
 from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.verdict_rows import Verdict
+from lawtrace.solver.coverage.measures import measure_coverage
 
 MOST_CHARACTERS = 300
 """Of a setting."""
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageLine:
+    """A line of the coverage table (P Table 2).
+
+    Attributes:
+        model_written: coverage of the model-written baseline; None if not measured. ``compliant_only``: of its
+            compliant programs alone.
+    """
+
+    scenario: str
+    mode: str
+    length: int
+    search: Coverage
+    model_written: Coverage | None = None
+    compliant_only: Coverage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +60,7 @@ class ReportContent:
         critical_tools: environment name -> number of critical tools (the API density of P 5.3).
         problems: rows that could not be used, with file and line; they count as invalid.
         usage: model calls of the run; empty if there were none.
-        identity: what identifies the run, by name (`lawtrace.runs.report.identity`); empty for loose files.
+        identity: what identifies the run, by name; empty for loose files.
         notices: warnings shown before the numbers.
     """
 
@@ -64,12 +72,7 @@ class ReportContent:
     verdicts: tuple[Verdict, ...]
     trials: int = 1
     coverage: tuple[CoverageLine, ...] = ()
-    funnel: TaskFunnel | None = None
-    deletions: DeletionCheck | None = None
-    strength: MutationScore | None = None
-    extraction: ExtractionScore | None = None
-    extraction_baseline: ExtractionScore | None = None
-    habits: tuple[HabitRow, ...] = ()
+    findings: Findings = field(default_factory=Findings)
     critical_tools: Mapping[str, int] = field(default_factory=dict[str, int])
     problems: tuple[Problem, ...] = ()
     notices: tuple[str, ...] = ()
@@ -87,12 +90,6 @@ class ReportContent:
     def planned(self, scenario: str, style: Style) -> int:
         """Planned attempts of each model in this scenario and style."""
         return self.trials * sum(task.scenario == scenario and style in task.styles for task in self.tasks)
-
-    @property
-    def planned_in_all(self) -> int:
-        """Planned attempts of all models, scenarios and styles with a verdict."""
-        groups = group_verdicts(self.verdicts, {task.id: task.scenario for task in self.tasks})
-        return sum(self.planned(group.environment, group.style) for group in groups)
 
 
 def load_run_content(path: Path, env: str | None = None, domain: Domain | None = None) -> ReportContent:
@@ -135,29 +132,36 @@ def load_content(
     verdicts = match_to_tasks(read.rows, read_usable_rows(folder.verdicts, Verdict))
     tasks = tuple(read.rows)
     searched = [task for task in tasks if task.variant == "authorized"]  # only these have a synthesized trace
-    environment = domain.environment if domain else None
+    environment = domain.environment
     findings = read_rows(folder.findings, Findings)[0] if folder.findings.exists() else Findings()
     return ReportContent(
         title=f"lawtrace: {recipe.name}",
         settings=describe_settings(recipe),
-        scenarios={task.scenario: _title(environment, task) for task in tasks} if environment else {},
-        critical_tools={task.scenario: len(environment.critical_tools) for task in tasks} if environment else {},
+        scenarios={task.scenario: _title(environment, task) for task in tasks},
+        critical_tools={task.scenario: len(environment.critical_tools) for task in tasks},
         tasks=tasks,
         attempts=tuple(attempts.rows),
         verdicts=tuple(verdicts.rows),
         problems=(*read.problems, *attempts.problems, *verdicts.problems),
         trials=recipe.attempts.trials,
-        coverage=coverage_lines(environment, searched, recipe, findings.baseline) if environment and searched else (),
-        funnel=findings.funnel,
-        deletions=findings.deletions,
-        strength=findings.strength,
-        extraction=findings.extraction,
-        extraction_baseline=findings.extraction_baseline,
-        habits=findings.habits,
+        coverage=_coverage_lines(environment, searched, recipe, findings.baseline) if searched else (),
+        findings=findings,
         usage=usage,
         identity=identity or {},
         notices=tuple(_notices(recipe, domain, tasks, findings.baseline)),
     )
+
+
+def _coverage_lines(
+    environment: Environment, tasks: Sequence[Task], recipe: Recipe, baseline: ModelBaseline | None = None
+) -> tuple[CoverageLine, ...]:
+    """The coverage of the reference traces (P Table 2); none for contrast pairs."""
+    mode = task_mode(recipe.tasks, environment)
+    if mode == "contrasts":
+        return ()
+    search = measure_coverage(environment, [[call.event for call in task.calls] for task in tasks])
+    model_written = (None, None) if baseline is None else (baseline.coverage, baseline.compliant_coverage)
+    return (CoverageLine(environment.title, mode, recipe.tasks.length, search, *model_written),)
 
 
 def _title(environment: Environment, task: Task) -> str:
@@ -177,9 +181,9 @@ def describe_settings(recipe: Recipe) -> dict[str, str]:
     return dict(flat("", recipe.model_dump(mode="json", exclude={"schema_version", "declaration"})))
 
 
-def _notices(recipe: Recipe, domain: Domain | None, tasks: Sequence[Task], baseline: ModelBaseline | None) -> list[str]:
+def _notices(recipe: Recipe, domain: Domain, tasks: Sequence[Task], baseline: ModelBaseline | None) -> list[str]:
     notices: list[str] = []
-    if domain and recipe.declaration not in {None, domain.digest}:
+    if recipe.declaration not in {None, domain.digest}:
         notices.append(f"The declaration of {domain.environment.name} has changed since this run.")
     offline = [role.replace("_", " ") for role, model in recipe.models.specs().items() if str(model) == "offline"]
     if offline:

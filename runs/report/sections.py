@@ -15,7 +15,7 @@ from lawtrace.runs.report.build_tables import (
     strength_tables,
     usage_table,
 )
-from lawtrace.runs.report.content import ReportContent
+from lawtrace.runs.report.content import CoverageLine, ReportContent
 from lawtrace.runs.report.outcome_lines import OutcomeLine, outcome_lines, pool_lines
 from lawtrace.runs.report.outcome_tables import (
     failure_figures,
@@ -33,7 +33,6 @@ from lawtrace.runs.report.outcome_tables import (
 from lawtrace.runs.report.tables import Figure, Table, filled
 from lawtrace.runs.report.task_view import TaskView, view_tasks
 from lawtrace.runs.scoring.ablation import Ablation
-from lawtrace.runs.scoring.trace_coverage import CoverageLine
 from lawtrace.runs.store.model_usage import ModelUsage
 from lawtrace.runs.store.provenance_file import FUNNEL_STEPS
 from lawtrace.schemas.errors import Problem
@@ -75,7 +74,7 @@ class RunReport:
         models: columns of the task index; None for a report without tasks.
         rule_anchors: (scenario, rule id) -> anchor in the rule table.
         template_folders: template folders of plug-ins, searched first.
-        identity: what identifies the run, by name (`lawtrace.runs.report.identity`).
+        identity: what identifies the run, by name.
     """
 
     title: str
@@ -129,7 +128,7 @@ def _habit_section(content: ReportContent) -> Section:
         "A habit makes the requested calls and fixed compliance calls around them. It reads neither the regulation nor "
         "what results say. What a habit passes does not measure whether the law was read."
     )
-    return Section("habits", "Best habit", text=(text,), tables=filled(habit_table(content.habits)))
+    return Section("habits", "Best habit", text=(text,), tables=filled(habit_table(content.findings.habits)))
 
 
 def _outcome_sections(lines: Sequence[OutcomeLine]) -> tuple[Section, Section, Section]:
@@ -158,7 +157,7 @@ def _outcome_sections(lines: Sequence[OutcomeLine]) -> tuple[Section, Section, S
 
 def make_run_report(content: ReportContent) -> RunReport:
     """The report of a run. Raises InputError for a verdict on an unknown task."""
-    lines = outcome_lines(content)
+    lines, found = outcome_lines(content), content.findings
     comparisons = filled(
         trial_table(lines), gap_table(lines), provision_table(lines, content.models), model_pair_table(lines)
     )
@@ -167,8 +166,8 @@ def make_run_report(content: ReportContent) -> RunReport:
         "building",
         "Building the tasks",
         "sections/building.html.jinja",
-        {"funnel": content.funnel, "deletions": content.deletions, "strength": content.strength},
-        tables=(*building_tables(content.funnel), *strength_tables(content.strength)),
+        {"funnel": found.funnel, "deletions": found.deletions, "strength": found.strength},
+        tables=(*building_tables(found.funnel), *strength_tables(found.strength)),
     )
     rules, anchors = rule_tables(content, lines)
     return RunReport(
@@ -206,10 +205,10 @@ def _coverage_section(coverage: Sequence[CoverageLine]) -> Section:
 
 
 def _rule_section(content: ReportContent, rules: Sequence[Table]) -> Section:
-    extraction = content.extraction
+    extraction = content.findings.extraction
     steps = extraction.steps if extraction else None
     values = {"score": extraction, "funnel": _funnel_steps(steps) if steps else ()}
-    beside = content.extraction_baseline
+    beside = content.findings.extraction_baseline
     scored = extraction is not None and (beside or (extraction.curated is not None and extraction.extracted))
     tables = filled(*([extraction_table(extraction, beside)] if scored else []), *rules)
     return Section("rules", "Rules", "sections/rules.html.jinja", values, tables=tables)

@@ -65,6 +65,7 @@ class VerdictIndex:
     """
 
     def __init__(self, folder: RunFolder) -> None:
+        self._path = folder.path
         self.kind = run_kind_of(folder.path)
         self.outcomes: Mapping[str, OutcomeLabel] = self.kind.outcomes if self.kind else {**OUTCOME_LABELS}
         self._folders = stage_folders(folder)
@@ -101,6 +102,23 @@ class VerdictIndex:
             and model in (None, one.graded.model, one.contender)
             and all(getattr(one.graded, name) == value for name, value in given.items())
         ]
+
+    def conversations(self, outcome: str | None, rule: str | None) -> list[str]:
+        """The ids of those with the outcome, or whose verdict names the rule. Raises InputError without any."""
+        if self.kind is not None and rule is not None:
+            raise InputError(f"{self._path}: a {self.kind.name} run has no rules; omit --rule")
+        if not self.verdicts:
+            raise InputError(f"{self._path}: the run has no verdicts; omit --verdict and --rule")
+        found = self.select(outcome=outcome, rule=rule)
+        if not found and rule is not None:
+            names = ", ".join(self.rules) or "none"
+            raise InputError(f"{self._path}: no attempt matches; broken or undetermined rules: {names}")
+        return [one.graded.conversation for one in found]
+
+    @property
+    def rules(self) -> list[str]:
+        """The ids of the rules that are broken or undetermined in some verdict."""
+        return sorted({rule for one in self.verdicts for rule in (*one.broken, *one.undetermined)})
 
     def counts(self) -> Mapping[str, Counter[str]]:
         """Model -> the number of verdicts by outcome."""

@@ -58,7 +58,6 @@ class AttemptPages(Pages):
             models=list(dict.fromkeys(one.contender for one in verdicts)),
             units=list(dict.fromkeys(one.graded.unit for one in verdicts)),
             variants=list(dict.fromkeys(one.graded.variant for one in verdicts if one.graded.variant)),
-            rules=sorted({rule for one in verdicts for rule in (*one.broken, *one.undetermined)}),
             asked={**asked, "sort": order.asked},
             order=order,
             paging=paging,

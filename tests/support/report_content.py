@@ -3,14 +3,13 @@
 from dataclasses import replace
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.runs.report.content import ReportContent
+from lawtrace.runs.report.content import CoverageLine, ReportContent
 from lawtrace.runs.scoring.judge import judge_rules
-from lawtrace.runs.scoring.trace_coverage import CoverageLine
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer, Attempt, Execution
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import Event, Json, SaidByUser
-from lawtrace.schemas.findings import DeletionCheck, ExtractionScore, TaskFunnel
+from lawtrace.schemas.findings import DeletionCheck, ExtractionScore, Findings, TaskFunnel
 from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.task_rows import CallRow
 from lawtrace.schemas.verdict_rows import FailureMode, Outcome, StateDifference, Verdict
@@ -149,19 +148,18 @@ def make_content() -> ReportContent:
                 measure_coverage(ENVIRONMENT, [(CHECK, PAY, RECORD), (LOOK, CHECK)]),
             ),
         ),
-        funnel=TaskFunnel(traces=4, accepted=2, rounds={1: 2, 2: 2}, dropped={f"it leaks {HOSTILE}": 2}),
-        deletions=DeletionCheck(4, 3, ("banking-1: CheckAuthorization, call 1",)),
-        extraction=ExtractionScore(
-            3, 2, 1, restated=True, source="PSD2", missed=("record-bill",), surplus=("made-up", "other")
+        findings=Findings(
+            funnel=TaskFunnel(traces=4, accepted=2, rounds={1: 2, 2: 2}, dropped={f"it leaks {HOSTILE}": 2}),
+            deletions=DeletionCheck(4, 3, ("banking-1: CheckAuthorization, call 1",)),
+            extraction=ExtractionScore(
+                3, 2, 1, restated=True, source="PSD2", missed=("record-bill",), surplus=("made-up", "other")
+            ),
+            extraction_baseline=ExtractionScore(4, 2, 2, restated=False, source="PSD2", extracted_by="openai:some"),
         ),
-        extraction_baseline=ExtractionScore(4, 2, 2, restated=False, source="PSD2", extracted_by="openai:some"),
         notices=("No LLM took part.",),
     )
 
 
 def make_empty_content() -> ReportContent:
     """A run without tasks, verdicts or measurements."""
-    content = make_content()
-    return replace(
-        content, tasks=(), attempts=(), verdicts=(), coverage=(), funnel=None, deletions=None, extraction=None
-    )
+    return replace(make_content(), tasks=(), attempts=(), verdicts=(), coverage=(), findings=Findings())

@@ -13,7 +13,7 @@ from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.sections import make_run_report
 from lawtrace.runs.web.export import export_report, render_report
 from lawtrace.schemas.errors import InputError, OperationalError
-from lawtrace.schemas.findings import ExtractionScore
+from lawtrace.schemas.findings import ExtractionScore, Findings
 
 VOID = {"meta", "br", "input", "img", "link", "hr", "wbr"}
 
@@ -213,7 +213,7 @@ def test_a_report_that_cannot_be_written_is_an_error_with_its_path(content: Repo
 def test_without_gold_rules_or_without_a_rule_a_sentence_takes_the_place_of_the_score(
     content: ReportContent, score: ExtractionScore, sentence: str
 ) -> None:
-    page = render_report(replace(content, extraction=score, extraction_baseline=None))
+    page = render_report(replace(content, findings=Findings(extraction=score)))
     assert sentence in page
     assert "Extracted rules</caption>" not in page
     assert score.precision is None
