@@ -1,8 +1,9 @@
 """Sites on which people judge items: the reviewer's name, the list of items, a form for each. They need no script."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic
+from typing import Any, Generic, final
 from urllib.parse import parse_qs, quote, unquote
 
 from starlette.exceptions import HTTPException
@@ -16,6 +17,14 @@ from lawtrace.schemas.errors import InputError
 
 _COOKIE = "lawtrace_reviewer"
 _MOST_FORM_BYTES = 200_000
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AskAgain:
+    """A form that cannot be taken as it is. ``values``: of the page of its item, which is shown again."""
+
+    values: Mapping[str, Any]
 
 
 class FormSite(Site, Generic[Row]):
@@ -59,8 +68,8 @@ class FormSite(Site, Generic[Row]):
         """The values of the page of an item, beside ``left``, the number of pending ones."""
         raise NotImplementedError
 
-    def read_form(self, item: str, reviewer: str, form: Mapping[str, str]) -> Row | Mapping[str, Any]:
-        """The row of what a reviewer sends about an item, or values of its page, which is shown again."""
+    def read_form(self, item: str, reviewer: str, form: Mapping[str, str]) -> Row | AskAgain:
+        """The row of what a reviewer sends about an item."""
         raise NotImplementedError
 
     def routes(self) -> list[Route]:
@@ -123,8 +132,8 @@ class FormSite(Site, Generic[Row]):
         if reviewer is None:
             return RedirectResponse("/", 303)
         found = self.read_form(self._asked(request), reviewer, await _read_form(request))
-        if isinstance(found, Mapping):
-            return self._show(request, **found)
+        if isinstance(found, AskAgain):
+            return self._show(request, **found.values)
         self._log.append(found)
         return RedirectResponse("/next", 303)
 

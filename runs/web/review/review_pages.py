@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args
 
-from lawtrace.runs.web.forms import FormSite
+from lawtrace.runs.web.forms import AskAgain, FormSite
 from lawtrace.runs.web.review.append_log import AppendLog, utc_timestamp
 from lawtrace.runs.web.review.decisions import Decision, OpinionRow, ReviewItem, ReviewState, ReviewSubject
 from lawtrace.schemas.errors import InputError
@@ -55,7 +55,7 @@ class ReviewPages(FormSite[OpinionRow]):
             "comment": given.comment if given else "",
         }
 
-    def read_form(self, item: str, reviewer: str, form: Mapping[str, str]) -> OpinionRow | Mapping[str, Any]:
+    def read_form(self, item: str, reviewer: str, form: Mapping[str, str]) -> OpinionRow | AskAgain:
         """A decision. The item is shown again if code rejects an edit."""
         found, decision, comment = self._find(item), form.get("decision", ""), form.get("comment", "")
         if decision not in _DECISIONS:
@@ -66,7 +66,7 @@ class ReviewPages(FormSite[OpinionRow]):
         if decision == "edit":
             error = "the text is unchanged" if text == found.words else self._subject.check_edit(found, text)
             if error:
-                return {"error": error, "text": text, "comment": comment}
+                return AskAgain({"error": error, "text": text, "comment": comment})
         return OpinionRow(
             reviewer=reviewer,
             item=found.id,
