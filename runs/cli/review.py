@@ -27,7 +27,7 @@ from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.text import percent, show_interval
 from lawtrace.runs.store.provenance_file import provenance_path, read_provenance
 from lawtrace.runs.store.task_file import read_tasks
-from lawtrace.runs.web.review.append_log import AppendLog
+from lawtrace.runs.web.append_log import AppendLog
 from lawtrace.runs.web.review.decisions import OpinionRow, ReviewState, ReviewSubject
 from lawtrace.runs.web.review.rule_items import RuleReview
 from lawtrace.runs.web.review.task_items import TaskReview

@@ -14,8 +14,8 @@ from lawtrace.runs.legal.ratings import (
     rating_agreement,
     source_paragraphs,
 )
+from lawtrace.runs.web.append_log import AppendLog, utc_timestamp
 from lawtrace.runs.web.forms import FormSite
-from lawtrace.runs.web.review.append_log import AppendLog, utc_timestamp
 from lawtrace.schemas.errors import InputError
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.report.run_kinds import identify_run
+from lawtrace.runs.report.identity import identify_run
 from lawtrace.runs.report.text import cut, show_value
 from lawtrace.runs.stages.resolve import offered_tools, recorded_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile

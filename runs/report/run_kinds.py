@@ -1,7 +1,5 @@
 """Kinds of runs added by plug-ins: the interface that the core's commands and pages use."""
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +11,7 @@ from pydantic import ValidationError
 
 from lawtrace.runs.plugins import plugins
 from lawtrace.runs.report.command_result import CommandResult
+from lawtrace.runs.report.identity import identify_run
 from lawtrace.runs.report.labels import OUTCOME_LABELS, OutcomeLabel
 from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -105,7 +104,7 @@ class RunKind(Protocol):
         ...
 
     def identify(self, event_log: EventLogFile) -> dict[str, str]:
-        """What identifies a run, by name (`identify_run`)."""
+        """What identifies a run, by name (`lawtrace.runs.report.identity`)."""
         ...
 
     def graded_units(self, folder: Path) -> list[GradedUnit]:
@@ -133,25 +132,6 @@ def identify(event_log: EventLogFile) -> dict[str, str]:
     except ValidationError:
         pass
     return identify_run(event_log, models=(), digests={})
-
-
-def identify_run(
-    event_log: EventLogFile, *, models: Sequence[str], digests: Mapping[str, str | None]
-) -> dict[str, str]:
-    """Name -> value. ``digests``: of what the run was made from beside its recipe, by name; None if unknown."""
-    recipe = json.dumps(event_log.recipe, sort_keys=True, ensure_ascii=False)
-    return {
-        "run": event_log.path.parent.resolve().name,
-        "started": f"{event_log.created[:16].replace('T', ' ')} UTC",
-        "lawtrace": event_log.written_by,
-        "recipe": _short_digest(hashlib.sha256(recipe.encode()).hexdigest()),
-        **{name: _short_digest(digest) for name, digest in digests.items() if digest},
-        **({"models": ", ".join(models)} if models else {}),
-    }
-
-
-def _short_digest(digest: str) -> str:
-    return f"sha256:{digest[:12]}"
 
 
 def find_run_kind(recipe: Json) -> RunKind | None:

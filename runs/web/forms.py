@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from lawtrace.runs.web.review.append_log import AppendLog, Row, utc_timestamp
+from lawtrace.runs.web.append_log import AppendLog, Row, utc_timestamp
 from lawtrace.runs.web.site import Site
 from lawtrace.schemas.errors import InputError
 

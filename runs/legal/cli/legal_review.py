@@ -15,7 +15,7 @@ from lawtrace.runs.legal.cli.options import CasesOption
 from lawtrace.runs.legal.ratings import CRITERIA, RatingRow, draw_sample, latest_ratings, rater_scores, rating_agreement
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.text import percent, show_interval, visible
-from lawtrace.runs.web.review.append_log import AppendLog
+from lawtrace.runs.web.append_log import AppendLog
 from lawtrace.schemas.errors import InputError
 
 if TYPE_CHECKING:

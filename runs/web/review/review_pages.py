@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args
 
+from lawtrace.runs.web.append_log import AppendLog, utc_timestamp
 from lawtrace.runs.web.forms import AskAgain, FormSite
-from lawtrace.runs.web.review.append_log import AppendLog, utc_timestamp
 from lawtrace.runs.web.review.decisions import Decision, OpinionRow, ReviewItem, ReviewState, ReviewSubject
 from lawtrace.schemas.errors import InputError
 

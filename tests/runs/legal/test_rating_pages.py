@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from lawtrace.runs.legal.rating_pages import RatingPages
 from lawtrace.runs.legal.ratings import RatingRow, draw_sample, rating_agreement
 from lawtrace.runs.store.stage_files import read_rows
-from lawtrace.runs.web.review.append_log import AppendLog
+from lawtrace.runs.web.append_log import AppendLog
 from lawtrace.runs.web.server import make_app
 from tests.support.browser import needs_browser, open_page
 from tests.support.legal.small_cases import BOOK

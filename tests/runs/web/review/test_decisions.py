@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lawtrace.runs.scoring.agreement import fleiss_kappa
-from lawtrace.runs.web.review.append_log import AppendLog
+from lawtrace.runs.web.append_log import AppendLog
 from lawtrace.runs.web.review.decisions import Decision, OpinionRow, ReviewItem, ReviewState
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.runs.web.review.append_log import AppendLog
+from lawtrace.runs.web.append_log import AppendLog
 from lawtrace.runs.web.review.decisions import OpinionRow
 from lawtrace.runs.web.review.review_pages import ReviewPages
 from lawtrace.runs.web.review.rule_items import RuleReview

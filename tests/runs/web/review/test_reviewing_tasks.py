@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from lawtrace.runs.store.task_file import read_tasks
-from lawtrace.runs.web.review.append_log import AppendLog
+from lawtrace.runs.web.append_log import AppendLog
 from lawtrace.runs.web.review.decisions import OpinionRow
 from lawtrace.runs.web.review.review_pages import ReviewPages
 from lawtrace.runs.web.review.task_items import TaskReview
