@@ -1,11 +1,19 @@
-"""What a model under test is told besides the request and the tools."""
+"""What a model under test is told: its system prompts and its request."""
 
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from lawtrace.environments.runtime.documentation import document
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.state import State
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
 from lawtrace.schemas.choices import ShieldMode
+from lawtrace.schemas.events import Json
+from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.recipe import AttemptOptions
+from lawtrace.solver.rules import Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +62,40 @@ class PromptContext:
             dialogue=options.mode == "dialogue",
             prompts=prompts,
         )
+
+
+def stated_start(environment: Environment, rules: Sequence[Rule], initial: State) -> int | None:
+    """The time at which the session starts; None if no tool and no rule depends on the time."""
+    timed = environment.reads_time or any(rule.is_timed for rule in rules)
+    return environment.clock.start(initial) if timed else None
+
+
+def program_system(environment: Environment, prompt_context: PromptContext) -> str:
+    """The system prompt of a model that writes a program."""
+    prompt, shared = prompt_context.prompts["executor_system"], _shared_inputs(environment, prompt_context)
+    return prompt.fill(object_name=environment.object_name, **shared)
+
+
+def tools_system(environment: Environment, prompt_context: PromptContext) -> str:
+    """The system prompt of a model that calls tools; it has the same information as that for programs."""
+    prompt, shared = prompt_context.prompts["executor_tools_system"], _shared_inputs(environment, prompt_context)
+    return prompt.fill(dialogue=prompt_context.dialogue, **shared)
+
+
+def _shared_inputs(environment: Environment, prompt_context: PromptContext) -> dict[str, str]:
+    documentation = document(environment, hints=prompt_context.hints, start=prompt_context.session_start)
+    return {
+        "documentation": json.dumps(documentation, indent=1),
+        "regulation": prompt_context.law.text,
+        "extent": prompt_context.law.extent,
+        "shield": prompt_context.shield,
+    }
+
+
+def request_text(
+    instruction: Instruction, target_state: Mapping[str, Json] | None = None, prompts: Prompts = DEFAULT_PROMPTS
+) -> str:
+    """The user's message: variables and instruction, and with ``target_state`` the state to reach."""
+    variables = "\n".join(f"{name} = {value!r}" for name, value in instruction.variables.items())
+    target = json.dumps(target_state, indent=1) if target_state is not None else ""
+    return prompts["executor_user"].fill(variables=variables, instruction=instruction.text.strip(), target_state=target)

@@ -45,54 +45,37 @@ def parse_answer(text: str, answer: type[Answer]) -> Answer:
 
 
 def _values(text: str) -> Iterator[object]:
-    """Candidate values, most likely first."""
-    for candidate in _candidates(text):
+    """Candidate values, most likely first: fenced blocks from the last, the whole text, objects from the last.
+
+    Reasoning in ``<think>`` is left out; it often contains objects of its own. A list of objects comes last of JSON,
+    since only few answers can be lists.
+    """
+    text = _THOUGHT.sub("", text)
+    fenced = re.findall(r"```(?:json5?)?[^\n]*\n(.*?)```", text, re.DOTALL)[::-1]
+    for candidate in (*fenced, text.strip()):
         with suppress(json.JSONDecodeError, RecursionError):
             yield _DECODER.decode(candidate)
-    plain = _THOUGHT.sub("", text)
-    braced = plain[plain.find("{") : plain.rfind("}") + 1]
-    for candidate in (*_fenced(plain)[::-1], braced):
+    yield from _objects(text)[::-1]
+    begun = re.search(r"\[\s*[{\]]", text)
+    if begun is not None and not 0 <= text.find("{") < begun.start():
+        with suppress(json.JSONDecodeError, RecursionError):
+            yield _DECODER.raw_decode(text, begun.start())[0]
+    for candidate in (*fenced, text[text.find("{") : text.rfind("}") + 1]):
         if len(candidate) <= _MOST_FORGIVEN:
             with suppress(ValueError, RecursionError):
                 yield json5.loads(candidate)
 
 
-def _fenced(text: str) -> list[str]:
-    return re.findall(r"```(?:json5?)?[^\n]*\n(.*?)```", text, re.DOTALL)
-
-
-def _candidates(text: str) -> list[str]:
-    """Candidate texts, most likely first: fenced blocks from the last, the whole text, objects from the last.
-
-    Reasoning in ``<think>`` is left out; it often contains objects of its own. A list of objects comes last, since only
-    few answers can be lists.
-    """
-    text = _THOUGHT.sub("", text)
-    return [*_fenced(text)[::-1], text.strip(), *_objects(text)[::-1], *_list(text)]
-
-
-def _list(text: str) -> list[str]:
-    """The first list of objects in the text; none if it is truncated or within an object."""
-    begun = re.search(r"\[\s*[{\]]", text)
-    if begun is None or 0 <= text.find("{") < begun.start():
-        return []
-    try:
-        _, end = _DECODER.raw_decode(text, begun.start())
-    except (json.JSONDecodeError, RecursionError):
-        return []
-    return [text[begun.start() : end]]
-
-
-def _objects(text: str) -> list[str]:
+def _objects(text: str) -> list[object]:
     """The outermost JSON objects in the text, in order."""
-    found: list[str] = []
+    found: list[object] = []
     start = text.find("{")
     while start >= 0 and len(found) < _MOST_OBJECTS:
         try:
-            _, end = _DECODER.raw_decode(text, start)
+            value, end = _DECODER.raw_decode(text, start)
         except (json.JSONDecodeError, RecursionError):
             end = start + 1
         else:
-            found.append(text[start:end])
+            found.append(value)
         start = text.find("{", end)
     return found

@@ -2,15 +2,12 @@
 user who answers."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final, cast
 
-from autogen_agentchat.messages import BaseChatMessage
-from autogen_core import CancellationToken, FunctionCall
+from autogen_core import FunctionCall
 from autogen_core.models import (
     AssistantMessage,
-    ChatCompletionClient,
     FunctionExecutionResult,
     FunctionExecutionResultMessage,
     LLMMessage,
@@ -22,9 +19,8 @@ from autogen_core.tools import ParametersSchema, ToolSchema
 from lawtrace.agents.conversation import sent_message
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.model_call import ModelCall
-from lawtrace.agents.models.recording import RecordedClient, recorded_call
-from lawtrace.agents.prompt_context import PromptContext
-from lawtrace.agents.roles.executor import make_executor, request_text, tools_system
+from lawtrace.agents.models.recording import RecordedClient
+from lawtrace.agents.prompt_context import PromptContext, program_system, request_text, tools_system
 from lawtrace.agents.roles.user import DialogueUser
 from lawtrace.environments.runtime.attempt_session import Action, AskUser, AttemptSession, Ended
 from lawtrace.environments.runtime.documentation import call_schemas
@@ -52,24 +48,20 @@ async def ask_for_program(
     environment: Environment,
     instruction: Instruction,
     *,
-    client: ChatCompletionClient,
+    client: RecordedClient,
     context: Context,
     event_log: EventLog,
     prompt_context: PromptContext,
     target_state: Mapping[str, Json] | None = None,
 ) -> WrittenAnswer:
     """The model's answer. Raises CallFailed if no answer came."""
-    agent = make_executor(client, environment, prompt_context)
-    prompts = {"user": prompt_context.prompts["executor_user"], agent.name: prompt_context.prompts["executor_system"]}
-    recorder = _Recorder(context, event_log)
-    answer = WrittenAnswer("", "")
-    request = request_text(instruction, target_state, prompt_context.prompts)
-    async with aclosing(agent.run_stream(task=request)) as stream:
-        async for message in stream:
-            if isinstance(message, BaseChatMessage):
-                text, call = message.to_text(), recorded_call(client) if message.source == agent.name else None
-                answer = WrittenAnswer(text, recorder.record(message.source, text, prompts.get(message.source), call))
-    return answer
+    recorder, prompts = _Recorder(context, event_log), prompt_context.prompts
+    request = request_text(instruction, target_state, prompts)
+    recorder.record("user", request, prompts["executor_user"])
+    system = SystemMessage(content=program_system(environment, prompt_context))
+    answer = await client.create([system, UserMessage(content=request, source="user")])
+    text = answer.content if isinstance(answer.content, str) else ""
+    return WrittenAnswer(text, recorder.record(EXECUTOR, text, prompts["executor_system"], client.last_call))
 
 
 @dataclass(slots=True)
@@ -123,25 +115,24 @@ class _Conversation:
         """One turn of the model, after it is told something."""
         if told:
             self.history.append(UserMessage(content=told, source="user"))
-        answer = await self.client.create(self.history, tools=self.tools, cancellation_token=CancellationToken())
+        answer = await self.client.create(self.history, tools=self.tools)
         usage = self.client.total_usage()
         self.attempt.used(usage.prompt_tokens + usage.completion_tokens, self.client.seconds)
-        if isinstance(answer.content, str):
-            self.history.append(AssistantMessage(content=answer.content, source=EXECUTOR))
-            self._receive(answer.content, ())
-        else:
-            self.history.append(AssistantMessage(content=answer.content, thought=answer.thought, source=EXECUTOR))
-            self._receive(answer.thought or "", answer.content)
-            results = [result for call in answer.content if (result := self._execute(call)) is not None]
+        text, calls = (
+            (answer.content, ()) if isinstance(answer.content, str) else (answer.thought or "", answer.content)
+        )
+        self.history.append(
+            AssistantMessage(content=answer.content, thought=answer.thought if calls else None, source=EXECUTOR)
+        )
+        made = tuple(FunctionCalled(id=call.id, name=call.name, arguments=call.arguments) for call in calls)
+        message = self.recorder.record(EXECUTOR, text, self.prompt, self.client.last_call, made)
+        self.attempt.receive(text, message, final=not calls)
+        if calls:
+            results = [result for call in calls if (result := self._execute(call)) is not None]
             self.history.append(FunctionExecutionResultMessage(content=results))
             for result in results:
                 self.recorder.record(result.name, result.content, role="tools")
         return self.attempt.proceed()
-
-    def _receive(self, text: str, calls: Sequence[FunctionCall]) -> None:
-        made = tuple(FunctionCalled(id=call.id, name=call.name, arguments=call.arguments) for call in calls)
-        message = self.recorder.record(EXECUTOR, text, self.prompt, self.client.last_call, made)
-        self.attempt.receive(text, message, final=not calls)
 
     def _execute(self, call: FunctionCall) -> FunctionExecutionResult | None:
         result = self.attempt.call(call.name, call.arguments, call.id)

@@ -1,21 +1,50 @@
 """The conversations in which a model writes test programs, the baseline of the trace search (P Table 2)."""
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from lawtrace.agents.conversation import run_conversation
 from lawtrace.agents.conversations.request_sizes import MAX_UNUSABLE_ANSWERS, PROGRAMS_PER_REQUEST
 from lawtrace.agents.event_log import EventLog
-from lawtrace.agents.participants import CodeCheck, RoleFailure
+from lawtrace.agents.participants import CodeCheck, Role, RoleFailure
 from lawtrace.agents.role_models import RoleModels
-from lawtrace.agents.roles.trace_writer import TRACE_WRITER, ProgramBatch, WriteMore, trace_writer_inputs
+from lawtrace.environments.runtime.documentation import document
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.log_entries import Context
+from lawtrace.schemas.models import FrozenModel
 from lawtrace.solver.rules import Rule
+
+
+class ProgramBatch(FrozenModel):
+    """The programs of one answer."""
+
+    programs: tuple[str, ...] = Field(min_length=1)
+
+
+class WriteMore(FrozenModel):
+    """A request: the number of programs wanted (0 if there are enough), and the calls of the earlier ones."""
+
+    wanted: int
+    calls_so_far: tuple[str, ...] = ()
+
+    def request(self) -> str:
+        """The text of the request."""
+        earlier = "\n".join(f"- {calls or 'no call'}" for calls in self.calls_so_far)
+        before = f"The programs so far call, in this order:\n{earlier}\n" if earlier else ""
+        return f"{before}Write {self.wanted} {'more ' if earlier else ''}programs, each different from all others."
+
+
+def _read_request(content: BaseModel | str) -> str:
+    return content.request() if isinstance(content, WriteMore) else str(content)
+
+
+TRACE_WRITER = Role("trace_writer", ProgramBatch, message_filter=_read_request, stateful=False)
+"""Writes diverse programs that keep the rules; the baseline of the trace search (P Table 2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +85,13 @@ async def write_programs(
             on_program()
         return request()
 
-    inputs = trace_writer_inputs(environment, rules, initial_state, length)
+    inputs: dict[str, object] = {
+        "object_name": environment.object_name,
+        "documentation": json.dumps(document(environment), indent=1),
+        "rules": json.dumps([{"formula": rule.formula, "because": rule.rationale} for rule in rules], indent=1),
+        "initial_state": json.dumps(initial_state, indent=1),
+        "length": length,
+    }
     unusable = 0
     while len(programs) < count:
         before = len(programs)

@@ -8,7 +8,7 @@ argument is recognized by its position after the noun, an optional one only if t
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 Documented = Mapping[str, Any]
@@ -57,28 +57,6 @@ class Mention:
     end: int
 
 
-def sources_of(tools: Mapping[str, Documented]) -> list[Source]:
-    """All calls that return an object: look-ups with parameters, and calls that create one."""
-    found: list[Source] = []
-    for name, tool in tools.items():
-        for result in tool["returns"]:
-            listed = result["type"].startswith("array of objects")
-            fields = result.get("fields", {}) if listed else {result["name"]: result["type"]}
-            identifier = next(_identifiers(fields), None)
-            if identifier and tool["parameters"]:
-                field, shape = identifier
-                first, *more = field.split("_")
-                noun = f"{first}(?: {' '.join(more)})?" if more else first
-                found.append(Source(name, noun, (result["name"], 0, field) if listed else (field,), shape, not listed))
-                break
-    searched = {source.noun for source in found if not source.makes}
-    # Where an object can also be searched for, the created one is *the new* one.
-    return [
-        Source(s.tool, f"new {s.noun}", s.path, s.shape, s.makes) if s.makes and s.noun in searched else s
-        for s in found
-    ]
-
-
 def _identifiers(fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     """Fields in an identifier format such as ``P-XXXXXX``, not dates."""
     for field, kind in fields.items():
@@ -97,43 +75,23 @@ def options_of(parameter: Documented) -> list[str]:
     return match[1].split(", ") if match else []
 
 
-def mentions_in(line: str, tools: Mapping[str, Documented], sources: Sequence[Source]) -> list[Mention]:
-    """The mentions in the line from left to right; nested ones are in the arguments of the outer one."""
-    found: list[Mention] = []
-    for match in re.finditer(r"\bthe\b", line, re.IGNORECASE):
-        if not found or match.start() >= found[-1].end:
-            mention = _mention_at(line, match.start(), tools, sources)
-            found += [mention] if mention else []
-    return found
-
-
-def _mention_at(line: str, start: int, tools: Mapping[str, Documented], sources: Sequence[Source]) -> Mention | None:
-    """The mention at that position, by the source that explains most of the line; among equals, by the longer noun."""
-    explained = (_explained(line, start, tools, sources, source) for source in sources)
-    found = (mention for mention in explained if mention)
-    return max(found, key=lambda mention: (mention.end, len(mention.source.noun)), default=None)
-
-
-def _explained(
-    line: str, start: int, tools: Mapping[str, Documented], sources: Sequence[Source], source: Source
-) -> Mention | None:
-    parameters: Sequence[Documented] = tools[source.tool]["parameters"]
-    choosing = next((parameter for parameter in parameters if options_of(parameter)), None)
-    before = "|".join(map(re.escape, options_of(choosing))) if choosing else r"\w+"
-    head = re.compile(rf"the (?:(?P<word>{before}) )?{source.noun}s?\b", re.IGNORECASE).match(line, start)
-    if head is None:
-        return None
-    arguments: dict[str, Any] = {choosing["name"]: head["word"]} if choosing and head["word"] else {}
-    end = head.end()
-    while (clause := _clause_at(line, end, tools, sources)) is not None:
-        parameter = _taker(parameters, arguments, clause)
-        if parameter is None:
-            break
-        several = parameter["type"].startswith("array")
-        arguments[parameter["name"]] = clause.value if several or isinstance(clause.value, Mention) else clause.value[0]
-        end = clause.end
-    complete = source.makes or all(p["name"] in arguments for p in parameters if p["required"])
-    return Mention(source, arguments, start, end) if arguments and complete else None
+def _sources_of(tools: Mapping[str, Documented]) -> list[Source]:
+    """All calls that return an object: look-ups with parameters, and calls that create one."""
+    found: list[Source] = []
+    for name, tool in tools.items():
+        for result in tool["returns"]:
+            listed = result["type"].startswith("array of objects")
+            fields = result.get("fields", {}) if listed else {result["name"]: result["type"]}
+            identifier = next(_identifiers(fields), None)
+            if identifier and tool["parameters"]:
+                field, shape = identifier
+                first, *more = field.split("_")
+                noun = f"{first}(?: {' '.join(more)})?" if more else first
+                found.append(Source(name, noun, (result["name"], 0, field) if listed else (field,), shape, not listed))
+                break
+    searched = {source.noun for source in found if not source.makes}
+    # Where an object can also be searched for, the created one is *the new* one.
+    return [replace(one, noun=f"new {one.noun}") if one.makes and one.noun in searched else one for one in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,22 +104,64 @@ class _Clause:
     end: int
 
 
-def _clause_at(line: str, start: int, tools: Mapping[str, Documented], sources: Sequence[Source]) -> _Clause | None:
-    lead = re.compile(r",?((?: [a-z]+)*?) (?=\"|\d|the\b)").match(line, start)
-    if lead is None:
+class MentionFinder:
+    """Finds mentions of what the calls of documented tools return."""
+
+    def __init__(self, tools: Mapping[str, Documented]) -> None:
+        self.tools = tools
+        self._sources = _sources_of(tools)
+
+    def mentions(self, line: str) -> list[Mention]:
+        """The mentions in the line from left to right; nested ones are in the arguments of the outer one."""
+        found: list[Mention] = []
+        for match in re.finditer(r"\bthe\b", line, re.IGNORECASE):
+            if not found or match.start() >= found[-1].end:
+                mention = self._mention_at(line, match.start())
+                found += [mention] if mention else []
+        return found
+
+    def _mention_at(self, line: str, start: int) -> Mention | None:
+        """The mention at that position, by the source that explains most of the line; then by the longer noun."""
+        found = (mention for source in self._sources if (mention := self._explained(line, start, source)))
+        return max(found, key=lambda mention: (mention.end, len(mention.source.noun)), default=None)
+
+    def _explained(self, line: str, start: int, source: Source) -> Mention | None:
+        parameters: Sequence[Documented] = self.tools[source.tool]["parameters"]
+        choosing = next((parameter for parameter in parameters if options_of(parameter)), None)
+        before = "|".join(map(re.escape, options_of(choosing))) if choosing else r"\w+"
+        head = re.compile(rf"the (?:(?P<word>{before}) )?{source.noun}s?\b", re.IGNORECASE).match(line, start)
+        if head is None:
+            return None
+        arguments: dict[str, Any] = {choosing["name"]: head["word"]} if choosing and head["word"] else {}
+        end = head.end()
+        while (clause := self._clause_at(line, end)) is not None:
+            parameter = _taker(parameters, arguments, clause)
+            if parameter is None:
+                break
+            several = parameter["type"].startswith("array")
+            arguments[parameter["name"]] = (
+                clause.value if several or isinstance(clause.value, Mention) else clause.value[0]
+            )
+            end = clause.end
+        complete = source.makes or all(p["name"] in arguments for p in parameters if p["required"])
+        return Mention(source, arguments, start, end) if arguments and complete else None
+
+    def _clause_at(self, line: str, start: int) -> _Clause | None:
+        lead = re.compile(r",?((?: [a-z]+)*?) (?=\"|\d|the\b)").match(line, start)
+        if lead is None:
+            return None
+        words = tuple(lead[1].split())
+        if line.startswith("the", lead.end()):
+            mention = self._mention_at(line, lead.end())
+            if mention is not None:
+                return _Clause(words, mention, mention.source.shape, mention.end)
+            further = self._clause_at(line, lead.end() + len("the"))
+            return further and _Clause((*words, *further.words), further.value, further.shape, further.end)
+        for shape, pattern in ((None, f"{QUOTED}(?: {QUOTED})*"), *TIMES.items()):
+            value = re.compile(pattern).match(line, lead.end())
+            if value:
+                return _Clause(words, re.findall(QUOTED, value[0]) if shape is None else [value[0]], shape, value.end())
         return None
-    words = tuple(lead[1].split())
-    if line.startswith("the", lead.end()):
-        mention = _mention_at(line, lead.end(), tools, sources)
-        if mention is not None:
-            return _Clause(words, mention, mention.source.shape, mention.end)
-        further = _clause_at(line, lead.end() + len("the"), tools, sources)
-        return further and _Clause((*words, *further.words), further.value, further.shape, further.end)
-    for shape, pattern in ((None, f"{QUOTED}(?: {QUOTED})*"), *TIMES.items()):
-        value = re.compile(pattern).match(line, lead.end())
-        if value:
-            return _Clause(words, re.findall(QUOTED, value[0]) if shape is None else [value[0]], shape, value.end())
-    return None
 
 
 def _taker(parameters: Sequence[Documented], taken: Mapping[str, Any], clause: _Clause) -> Documented | None:

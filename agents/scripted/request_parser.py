@@ -16,10 +16,9 @@ from lawtrace.agents.scripted.mentions import (
     TIMES,
     Documented,
     Mention,
+    MentionFinder,
     format_of,
-    mentions_in,
     options_of,
-    sources_of,
 )
 from lawtrace.agents.scripted.prompt_blocks import labelled_json, last_user_message
 from lawtrace.agents.scripted.stemming import rank_tools, stemmed_words
@@ -40,14 +39,14 @@ def read_request(messages: Sequence[LLMMessage]) -> str:
 class _Reader:
     def __init__(self, tools: Mapping[str, Documented], *, adds_lookups: bool) -> None:
         self._tools = tools
-        self._sources = sources_of(tools)
+        self._finder = MentionFinder(tools)
         self._adds_lookups = adds_lookups
         self.calls: list[dict[str, Any]] = []
 
     def read(self, line: str) -> bool:
         """Add the call that the line requests, with the look-ups it needs in goal style; False if that is unclear."""
         # *Access history* is not *access code*: a mention that no earlier step returns does not count.
-        found = mentions_in(line, self._tools, self._sources)
+        found = self._finder.mentions(line)
         mentions = [mention for mention in found if not mention.source.makes or self._is_made(mention)]
         bare = line
         for mention in reversed(mentions):

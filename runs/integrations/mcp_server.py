@@ -20,8 +20,7 @@ from mcp.shared.exceptions import MCPError
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from lawtrace.agents.prompt_context import PromptContext, RegulationText
-from lawtrace.agents.roles.executor import request_text, stated_start, tools_system
+from lawtrace.agents.prompt_context import PromptContext, RegulationText, request_text, stated_start, tools_system
 from lawtrace.environments.runtime.documentation import call_schemas, document_tool
 from lawtrace.runs.integrations.judged_session import JudgedSession
 from lawtrace.runs.network import bind_socket, is_loopback

@@ -5,7 +5,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from lawtrace.agents.roles.executor import request_text, tools_system
+from lawtrace.agents.prompt_context import request_text, tools_system
 from lawtrace.agents.scripted.user_automaton import ScriptedUser
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.runtime.session import Session

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from lawtrace.agents.prompt_context import PromptContext
-from lawtrace.agents.roles.executor import stated_start
+from lawtrace.agents.prompt_context import PromptContext, stated_start
 from lawtrace.agents.scripted.user_automaton import ScriptedUser, SessionView
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from lawtrace.agents.prompt_context import PromptContext, RegulationText
-from lawtrace.agents.roles.executor import tools_system
+from lawtrace.agents.prompt_context import PromptContext, RegulationText, tools_system
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.regulations.documents import read_published_law
 from lawtrace.runs.stages.artifacts import ATTEMPTS, EXTRACTED_RULES

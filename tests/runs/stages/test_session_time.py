@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lawtrace.agents.roles.executor import stated_start
+from lawtrace.agents.prompt_context import stated_start
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.sandbox import Limits, SandboxPool
