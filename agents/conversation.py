@@ -184,7 +184,6 @@ class ProposalLoopResult(Generic[Answer]):
 
 async def run_proposal_loop(
     speaker: RoleAgent[Answer],
-    answer: type[Answer],
     object_to: Callable[[Answer], Sequence[str]],
     *,
     opening: str,
@@ -193,6 +192,7 @@ async def run_proposal_loop(
     most_rounds: int,
 ) -> ProposalLoopResult[Answer]:
     """A role proposes and code objects, until there is no objection or ``most_rounds`` proposals were made."""
+    answer = speaker.role.answer
 
     def check(content: Answer) -> Objections:
         return Objections(objections=tuple(object_to(content)))

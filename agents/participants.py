@@ -159,7 +159,7 @@ class RoleAgent(Participant, Generic[Answer]):
     def __init__(self, role: Role[Answer], client: ChatCompletionClient, prompt: Prompt, system: str) -> None:
         super().__init__(role.name, f"plays the role {role.name}", role.answer)
         self.prompt = prompt
-        self._role = role
+        self.role = role
         self._client = client
         self._system = SystemMessage(content=system)
         self._history: list[LLMMessage] = []
@@ -167,8 +167,8 @@ class RoleAgent(Participant, Generic[Answer]):
     async def reply(
         self, contents: Sequence[BaseModel | str], cancellation_token: CancellationToken
     ) -> Answer | RoleFailure:
-        read = [text for content in contents if (text := self._role.message_filter(content))]
-        if not self._role.stateful:
+        read = [text for content in contents if (text := self.role.message_filter(content))]
+        if not self.role.stateful:
             self._history.clear()
             read = read[-1:]
         self._history.append(UserMessage(content="\n".join(read) or "Begin.", source="user"))
@@ -179,9 +179,9 @@ class RoleAgent(Participant, Generic[Answer]):
             except CallFailed as failed:
                 return RoleFailure(role=self.name, reason=str(failed), answered=False)
             try:
-                answer = parse_answer(text, self._role.answer)
+                answer = parse_answer(text, self.role.answer)
             except UnusableAnswer as error:
-                declined = self._role.is_refusal(text)
+                declined = self.role.is_refusal(text)
                 if self.rejected_answers or declined:
                     return RoleFailure(role=self.name, reason=str(error), text=text[:2000], declined=declined)
                 request = (
@@ -201,7 +201,7 @@ class RoleAgent(Participant, Generic[Answer]):
         messages = [self._system, *self._history, *repair]
         try:
             result = await self._client.create(
-                messages, json_output=self._role.answer, cancellation_token=cancellation_token
+                messages, json_output=self.role.answer, cancellation_token=cancellation_token
             )
         finally:
             self.call = recorded_call(self._client)

@@ -2,8 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 
-from lawtrace.agents.conversations.provenance import ProvisionStatus, ProvisionStatusName, RuleCandidate
+from lawtrace.agents.conversations.provenance import (
+    ProvisionProvenance,
+    ProvisionStatus,
+    ProvisionStatusName,
+    RuleCandidate,
+)
 from lawtrace.agents.conversations.rule_proposal import MERGED_FINDINGS, rule_flaws
+from lawtrace.environments.regulations.regulation import Provision
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.rule_transforms import RuleMerge, merge_rules, with_provisions_of
 from lawtrace.solver.rules import Rule
@@ -75,10 +81,12 @@ def _without_redundant(
     return list(rules.values())
 
 
-def settle_provision(status: ProvisionStatus, candidates: Iterable[RuleCandidate]) -> ProvisionStatus:
-    """The status of a provision after the rules that cite it were consolidated."""
-    own = [candidate for candidate in candidates if status.citation in candidate.rule.provisions]
-    ids = [candidate.rule.id for candidate in own if candidate.status == "accepted"]
+def settle_provision(
+    provision: Provision, status: ProvisionStatus, candidates: Iterable[RuleCandidate], piece: int
+) -> ProvisionProvenance:
+    """A provision with the status that the consolidated rules give it. ``piece``: its batch."""
+    own = [candidate for candidate in candidates if provision.citation in candidate.rule.provisions]
+    ids = tuple(candidate.rule.id for candidate in own if candidate.status == "accepted")
     name: ProvisionStatusName = "rule" if ids else status.fate
     because = status.because
     if ids:
@@ -86,4 +94,12 @@ def settle_provision(status: ProvisionStatus, candidates: Iterable[RuleCandidate
         because = "; ".join((because, *(f"not understood: {reason}" for reason in status.not_understood)))
     elif own and status.fate != "out_of_scope":
         because = "; ".join(f"{candidate.rule.id}: {candidate.because or candidate.status}" for candidate in own)
-    return status.model_copy(update={"fate": name, "because": because})
+    return ProvisionProvenance(
+        citation=provision.citation,
+        heading=provision.heading or "",
+        within=provision.within,
+        words=provision.words(),
+        fate=status.model_copy(update={"fate": name, "because": because}),
+        rules=ids,
+        piece=piece,
+    )

@@ -156,22 +156,7 @@ class _Batch:
 
     def provision_rows(self, candidates: Sequence[RuleCandidate]) -> list[ProvisionProvenance]:
         """The provisions with the status that the consolidated candidates give them."""
-        return [
-            ProvisionProvenance(
-                citation=provision.citation,
-                heading=provision.heading or "",
-                within=provision.within,
-                words=provision.words(),
-                fate=settle_provision(self.statuses[provision.citation], candidates),
-                rules=tuple(
-                    candidate.rule.id
-                    for candidate in candidates
-                    if candidate.status == "accepted" and provision.citation in candidate.rule.provisions
-                ),
-                piece=self._number,
-            )
-            for provision in self._provisions
-        ]
+        return [settle_provision(p, self.statuses[p.citation], candidates, self._number) for p in self._provisions]
 
     async def _align(self, provisions: Sequence[Provision]) -> list[Provision]:
         part = self._part(provisions)
@@ -307,7 +292,6 @@ class _Batch:
             role.name,
             lambda context: run_proposal_loop(
                 role.agent(setup.role_models, context, **inputs),
-                role.answer,
                 object_to,
                 opening=opening,
                 context=context,

@@ -33,21 +33,14 @@ class ProposedRules:
     Attributes:
         candidates: every proposed rule once. Those that still have the status *proposed* have no open objection.
         last: the last proposal; empty if there is none.
-        rounds: the number of proposals.
         failure: why the conversation could not be finished, or None.
         unusable: whether the reason is an answer that did not parse.
     """
 
     candidates: tuple[RuleCandidate, ...]
     last: roles.Proposal
-    rounds: int
     failure: str | None
     unusable: bool = False
-
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        """The rules without an objection."""
-        return tuple(candidate.rule for candidate in self.candidates if candidate.status == "proposed")
 
 
 async def propose_rules(
@@ -102,9 +95,9 @@ async def propose_rules(
     last = messages[-1][1]
     failure, unusable = (last.reason, last.answered) if isinstance(last, RoleFailure) else (None, False)
     if not proposals:
-        return ProposedRules((), roles.Proposal(rules=()), 0, failure, unusable)
+        return ProposedRules((), roles.Proposal(rules=()), failure, unusable)
     candidates = _candidates(proposals, messages, environment, regulation)
-    return ProposedRules(tuple(candidates), proposals[-1], len(proposals), failure, unusable)
+    return ProposedRules(tuple(candidates), proposals[-1], failure, unusable)
 
 
 def validate_signature(proposed: roles.ProposedRule, environment: Environment, regulation: Regulation) -> str | None:

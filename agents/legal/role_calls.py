@@ -64,7 +64,6 @@ class RoleCalls:
         context = self.context.at(role=role.name, unit=unit, conversation_kind=role.name)
         return await run_proposal_loop(
             role.agent(self.role_models, context, **inputs),
-            role.answer,
             object_to,
             opening=opening,
             context=context,

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from lawtrace.agents.models.endpoints import OPENAI_ADDRESS, Access, access_to
 from lawtrace.agents.models.model_call import CallFailed, ModelCall
-from lawtrace.agents.models.request_client import MODEL_INFO
+from lawtrace.agents.models.request_client import MODEL_INFO, RequestClient
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.model_spec import ENDPOINTS, ModelParameters, ModelSpec
 
@@ -19,20 +19,12 @@ EMPTY_MESSAGE_PLACEHOLDER = "(nothing)"
 
 @dataclass(frozen=True, slots=True)
 class Passthrough:
-    """Passes a call to any AutoGen client unchanged."""
+    """Passes a call to a scripted client."""
 
-    client: ChatCompletionClient
+    client: RequestClient
 
     async def ask(self, call: ModelCall) -> CreateResult:
-        request = call.request
-        return await self.client.create(
-            request.messages,
-            tools=request.tools,
-            tool_choice=request.tool_choice,
-            json_output=request.json_output,
-            extra_create_args=request.extra_create_args,
-            cancellation_token=request.cancellation_token,
-        )
+        return await self.client.respond(call.request)
 
 
 class _Closable(Protocol):

@@ -24,7 +24,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from autogen_core.models import ChatCompletionClient, ModelInfo
+from autogen_core.models import ModelInfo
 
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.budget import BudgetLayer, BudgetTracker, Grants
@@ -41,7 +41,7 @@ from lawtrace.agents.models.model_call import Layer
 from lawtrace.agents.models.provider import Connect, Passthrough, RemoteEndpoint, connect
 from lawtrace.agents.models.recording import OccurrenceCounter, RecordedClient, WriteAheadLayer
 from lawtrace.agents.models.replay import ReplayLayer, ReplaySource, recorded_model
-from lawtrace.agents.models.request_client import MODEL_INFO
+from lawtrace.agents.models.request_client import MODEL_INFO, RequestClient
 from lawtrace.agents.models.retry import RetryLayer
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import Context, ModelCalled
@@ -149,7 +149,7 @@ class ModelClients:
 
     def wrap(
         self,
-        client: ChatCompletionClient,
+        client: RequestClient,
         spec: ModelSpec,
         context: Context,
         parameters: ModelParameters = _DEFAULTS,

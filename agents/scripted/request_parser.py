@@ -52,14 +52,13 @@ class _Reader:
         for mention in reversed(mentions):
             bare = bare[: mention.start] + bare[mention.end :]
         ranked = [name for _, name in rank_tools(re.sub(QUOTED, "", bare), self._tools) if self._takes(name, mentions)]
-        complete = (name for name in ranked if self._is_complete(self._arguments(name, mentions, line, bare), name))
-        best = next(complete, None)
-        if best is None:
-            return False
-        arguments = self._arguments(best, mentions, line, bare)
-        call = {"tool": best, "arguments": {name: self._settled(value) for name, value in arguments.items()}}
-        self.calls.append(call)
-        return True
+        for name in ranked:
+            arguments = self._arguments(name, mentions, line, bare)
+            if all(one["name"] in arguments for one in self._tools[name]["parameters"] if one["required"]):
+                settled = {parameter: self._settled(value) for parameter, value in arguments.items()}
+                self.calls.append({"tool": name, "arguments": settled})
+                return True
+        return False
 
     def _is_made(self, mention: Mention) -> bool:
         plain = {name: value for name, value in mention.arguments.items() if not isinstance(value, Mention)}
@@ -86,11 +85,6 @@ class _Reader:
             if value is not None:
                 arguments[parameter["name"]] = value
         return arguments
-
-    def _is_complete(self, arguments: Mapping[str, Any], name: str) -> bool:
-        return all(
-            parameter["name"] in arguments for parameter in self._tools[name]["parameters"] if parameter["required"]
-        )
 
     def _settled(self, value: Any) -> Any:  # noqa: ANN401 (a value, or mentions, of whatever the parameter takes)
         if isinstance(value, Mention):

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ from autogen_core.models import AssistantMessage, ChatCompletionClient, LLMMessa
 
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.scripted_client import ScriptedClient
-from lawtrace.prompts.loader import Prompt, load_prompt
+from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
+from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompt, Prompts
 from lawtrace.schemas.log_entries import Context, MessageSent
 
 Script = Callable[[Sequence[LLMMessage]], str]
@@ -21,19 +23,33 @@ Teams = Mapping[str, Callable[[], Coroutine[Any, Any, list[str]]]]
 class Cast:
     """Scripted roles; notes what each is sent."""
 
-    def __init__(self, scripts: Mapping[str, Script]) -> None:
-        self._scripts = scripts
-        self.sent: list[str] = []
+    def __init__(
+        self,
+        scripts: Mapping[str, Script] = OFFLINE_ROLES,
+        model: str = "scripted",
+        prompts: Prompts = DEFAULT_PROMPTS,
+        /,
+        **more: Script,
+    ) -> None:
+        self._scripts = {**scripts, **more}
+        self._prompts = prompts
+        self._model = model
+        self.requests: list[tuple[str, Sequence[LLMMessage]]] = []
+
+    @property
+    def asked(self) -> Counter[str]:
+        """How often each role was asked."""
+        return Counter(role for role, _ in self.requests)
 
     def prompt(self, role: str) -> Prompt:
-        return load_prompt(role)
+        return self._prompts[role]
 
     def name_of(self, role: str) -> str:
-        return "offline"
+        return self._model
 
     def client(self, role: str, context: Context) -> ChatCompletionClient:
         def answer(messages: Sequence[LLMMessage]) -> str:
-            self.sent.append(f"{role} is sent {', '.join(map(_kind, messages))}")
+            self.requests.append((role, messages))
             return self._scripts[role](messages)
 
         return ScriptedClient(answer)
@@ -49,8 +65,14 @@ def _kind(message: LLMMessage) -> str:
             return "a message"
 
 
-def transcript(event_log: MemoryEventLog, sent: Sequence[str]) -> list[str]:
+def transcript(event_log: MemoryEventLog, cast: Cast) -> list[str]:
     """The messages in order, then what the models were sent."""
+    sent = [f"{role} is sent {', '.join(map(_kind, messages))}" for role, messages in cast.requests]
+    return [*said_in(event_log), *sent]
+
+
+def said_in(event_log: MemoryEventLog) -> list[str]:
+    """The messages in order."""
     said = [entry for entry in event_log.entries if isinstance(entry, MessageSent)]
     messages: list[Mapping[str, Any]] = [
         {
@@ -67,7 +89,7 @@ def transcript(event_log: MemoryEventLog, sent: Sequence[str]) -> list[str]:
         }
         for message in said
     ]
-    return [*(json.dumps(message, ensure_ascii=False) for message in messages), *sent]
+    return [json.dumps(message, ensure_ascii=False) for message in messages]
 
 
 def golden(folder: Path, team: str) -> list[str]:

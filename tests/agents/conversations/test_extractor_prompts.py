@@ -5,18 +5,17 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from autogen_core.models import AssistantMessage, ChatCompletionClient, LLMMessage
+from autogen_core.models import AssistantMessage, LLMMessage
 
 from lawtrace.agents.conversations.rule_extraction import extract_rules
 from lawtrace.agents.event_log import MemoryEventLog
-from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
 from lawtrace.agents.scripted.prompt_blocks import labelled_json
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.runtime.documentation import document
-from lawtrace.prompts.loader import Prompt, load_prompt
 from lawtrace.schemas.log_entries import Context
 from lawtrace.solver.rules import load_rules
+from tests.support.transcripts import Cast
 
 ROLES = {"scope_aligner", "verifiability_refiner", "tool_mapper", "policy_extractor", "ltl_critic"}
 WORDS_IN_A_ROW = 7
@@ -51,31 +50,10 @@ def map_all(messages: Sequence[LLMMessage]) -> str:
 SCRIPTS = {**OFFLINE_ROLES, "scope_aligner": align_all, "verifiability_refiner": refine_all, "tool_mapper": map_all}
 
 
-class Recorder:
-    """Plays all roles, takes every provision through every step, and keeps what each role is sent."""
-
-    def __init__(self) -> None:
-        self.sent: dict[str, list[str]] = {}
-
-    def client(self, role: str, context: Context) -> ChatCompletionClient:
-        def answer(messages: Sequence[LLMMessage]) -> str:
-            told = [str(message.content) for message in messages if not isinstance(message, AssistantMessage)]
-            self.sent.setdefault(role, []).extend(told)
-            return SCRIPTS[role](messages)
-
-        return ScriptedClient(answer)
-
-    def prompt(self, role: str) -> Prompt:
-        return load_prompt(role)
-
-    def name_of(self, role: str) -> str:
-        return "scripted"
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BUILT_IN_DOMAINS)
 async def test_no_role_is_sent_our_reading_or_our_rules(name: str) -> None:
-    domain, cast = load_domain(name), Recorder()
+    domain, cast = load_domain(name), Cast(SCRIPTS)
     regulation = domain.regulation
     await extract_rules(
         domain.environment,
@@ -85,8 +63,9 @@ async def test_no_role_is_sent_our_reading_or_our_rules(name: str) -> None:
         event_log=MemoryEventLog(),
         most_rounds=1,
     )
-    assert set(cast.sent) == ROLES
-    sent = "\n".join(text for texts in cast.sent.values() for text in texts)
+    assert set(cast.asked) == ROLES
+    messages = [message for _, request in cast.requests for message in request]
+    sent = "\n".join(str(message.content) for message in messages if not isinstance(message, AssistantMessage))
     assert all(json.dumps(provision.words(), ensure_ascii=False) in sent for provision in regulation.provisions)
     rules, tools = load_rules(domain.rules_file), domain.environment.tools.values()
     ours = [

@@ -24,7 +24,7 @@ from lawtrace.solver.rules import load_rules
 from tests.agents.conversations.test_attempts import act
 from tests.agents.conversations.test_rule_extraction import law
 from tests.support.openai_server import calling
-from tests.support.transcripts import Cast, Teams, golden, transcript, write_golden
+from tests.support.transcripts import Cast, Teams, golden, said_in, transcript, write_golden
 
 FOLDER = Path(__file__).parent / "transcripts"
 BANKING = load_domain("banking")
@@ -48,7 +48,7 @@ async def writing() -> list[str]:
 
     rules = load_rules(BANKING.rules_file)
     trace = next(synthesize(BANKING.environment, rules, count=1, length=8, seed=7))
-    cast, event_log = Cast({**OFFLINE_ROLES, "instruction_generator": generator}), MemoryEventLog()
+    cast, event_log = Cast(OFFLINE_ROLES, "offline", instruction_generator=generator), MemoryEventLog()
     await write_instruction(
         BANKING.environment,
         trace,
@@ -58,11 +58,11 @@ async def writing() -> list[str]:
         event_log=event_log,
         most_rounds=3,
     )
-    return transcript(event_log, cast.sent)
+    return transcript(event_log, cast)
 
 
 async def extraction() -> list[str]:
-    cast, event_log = Cast(OFFLINE_ROLES), MemoryEventLog()
+    cast, event_log = Cast(OFFLINE_ROLES, "offline"), MemoryEventLog()
     await extract_rules(
         BANKING.environment,
         law(),
@@ -71,7 +71,7 @@ async def extraction() -> list[str]:
         event_log=event_log,
         most_rounds=2,
     )
-    return transcript(event_log, cast.sent)
+    return transcript(event_log, cast)
 
 
 async def tools() -> list[str]:
@@ -85,7 +85,10 @@ async def tools() -> list[str]:
 
     event_log = MemoryEventLog()
     _, _, requests = await act(answer, event_log=event_log)
-    return transcript(event_log, [f"executor is sent {[one['role'] for one in sent['messages']]}" for sent in requests])
+    return [
+        *said_in(event_log),
+        *(f"executor is sent {[one['role'] for one in sent['messages']]}" for sent in requests),
+    ]
 
 
 TEAMS: Teams = {

@@ -1,28 +1,26 @@
 """Rule extraction step by step, with scripted roles."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from autogen_core.models import ChatCompletionClient, LLMMessage
+from autogen_core.models import LLMMessage
 
 from lawtrace.agents.conversations.provenance import ExtractionProvenance
 from lawtrace.agents.conversations.request_sizes import PROVISIONS_PER_REQUEST
 from lawtrace.agents.conversations.rule_extraction import extract_rules
 from lawtrace.agents.event_log import MemoryEventLog
-from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
 from lawtrace.agents.scripted.prompt_blocks import labelled_json, last_user_message
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.regulations.regulation import Provision, Regulation
-from lawtrace.prompts.loader import Prompt, load_prompt
 from lawtrace.schemas.choices import RoleName
 from lawtrace.schemas.findings import ExtractionFunnel
 from lawtrace.schemas.log_entries import Context
+from tests.support.transcripts import Cast, Script
 
 BANKING = load_domain("banking").environment
-Script = Callable[[Sequence[LLMMessage]], str]
 
 LAW = {
     "Article 1": "A bank must check the authorization before it transfers funds.",
@@ -36,20 +34,6 @@ LAW = {
 def law(texts: Mapping[str, str] = LAW) -> Regulation:
     provisions = tuple(Provision(citation=citation, text=text) for citation, text in texts.items())
     return Regulation(id="LAW", title="On banks", source="nowhere", restated=False, provisions=provisions)
-
-
-class Cast:
-    def __init__(self, **scripts: Script) -> None:
-        self._scripts = scripts
-
-    def client(self, role: str, context: Context) -> ChatCompletionClient:
-        return ScriptedClient(self._scripts.get(role, OFFLINE_ROLES[role]))
-
-    def prompt(self, role: str) -> Prompt:
-        return load_prompt(role)
-
-    def name_of(self, role: str) -> str:
-        return "scripted"
 
 
 def aligned(messages: Sequence[LLMMessage]) -> str:

@@ -1,24 +1,24 @@
 """Knowledge extraction and question writing: checks by code, and no lost facts or rules."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from autogen_core.models import ChatCompletionClient, LLMMessage
+from autogen_core.models import LLMMessage
 
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.legal.knowledge_extraction import extract_knowledge
 from lawtrace.agents.legal.question_writer import WrittenQuestion, check_question, write_questions
 from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
-from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.environments.legal.case import PreparedCase, build_case
 from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import PartRange
 from lawtrace.environments.legal.page_layout import decision_text
-from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompt, Prompts
+from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
 from lawtrace.schemas.log_entries import Context
+from tests.support.transcripts import Cast, Script
 
 TEXT = """1. The Office fines Bottle Works.
 2. Article 32 states that data shall be safe.
@@ -36,32 +36,18 @@ PARTS = (
 
 CASE = build_case("bottles", parse_document(decision_text(TEXT).lines), PARTS)
 
-Script = Callable[[Sequence[LLMMessage]], str]
-
-
-class Cast:
-    """The offline roles, except those that a test scripts itself."""
-
-    def __init__(self, prompts: Prompts = DEFAULT_PROMPTS, **scripts: Script) -> None:
-        self._prompts = prompts
-        self._scripts = scripts
-
-    def prompt(self, role: str) -> Prompt:
-        return self._prompts[role]
-
-    def name_of(self, role: str) -> str:
-        return "scripted"
-
-    def client(self, role: str, context: Context) -> ChatCompletionClient:
-        return ScriptedClient(self._scripts.get(role, LEGAL_OFFLINE_ROLES[role]))
-
 
 def says(answer: Mapping[str, Any]) -> Script:
     return lambda messages: json.dumps(answer)
 
 
 def calls(prompts: Prompts = DEFAULT_PROMPTS, **scripts: Script) -> RoleCalls:
-    return RoleCalls(Cast(prompts, **scripts), Context(stage="reading", role="facts"), MemoryEventLog(), most_rounds=2)
+    return RoleCalls(
+        Cast(LEGAL_OFFLINE_ROLES, "scripted", prompts, **scripts),
+        Context(stage="reading", role="facts"),
+        MemoryEventLog(),
+        most_rounds=2,
+    )
 
 
 async def read(prompts: Prompts = DEFAULT_PROMPTS, **scripts: Script) -> PreparedCase:

@@ -30,11 +30,11 @@ async def play(scripts: Mapping[str, Script]) -> list[str]:
     def search(agents: Sequence[Agent], texts: Sequence[str]) -> Sequence[Sequence[Chunk]]:
         return [BOTTLES.chunks_of(tuple(agents))[:2] for _ in texts]
 
-    cast, event_log = Cast({**LEGAL_OFFLINE_ROLES, **scripts}), MemoryEventLog()
+    cast, event_log = Cast(LEGAL_OFFLINE_ROLES, "offline", **scripts), MemoryEventLog()
     question = BOTTLES.questions[0]
     calls = RoleCalls(cast, Context(stage="answers", role="meta_llm", task=question.id), event_log)
     await answer_as_team(BOTTLES, question, ("F", "LR"), search, calls, limits=DecompositionLimits())
-    return transcript(event_log, cast.sent)
+    return transcript(event_log, cast)
 
 
 async def offline() -> list[str]:

@@ -2,8 +2,7 @@
 
 import asyncio
 import json
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
@@ -19,34 +18,14 @@ from lawtrace.agents.legal.meta_llm import LegalAnswer
 from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
 from lawtrace.agents.models.model_call import CallFailed
-from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.participants import RoleFailure
 from lawtrace.agents.scripted.prompt_blocks import labelled_json
 from lawtrace.environments.legal.case import Agent, Chunk, Question
-from lawtrace.prompts.loader import Prompt, load_prompt
 from lawtrace.schemas.log_entries import Context, MessageSent
 from tests.support.legal.small_cases import BOTTLES
+from tests.support.transcripts import Cast, Script
 
-Script = Callable[[Sequence[LLMMessage]], str]
 QUESTION = BOTTLES.questions[0]
-
-
-class Cast:
-    """The offline roles, except those that a test scripts itself; counts the requests of each role."""
-
-    def __init__(self, **scripts: Script) -> None:
-        self._scripts = scripts
-        self.asked: Counter[str] = Counter()
-
-    def prompt(self, role: str) -> Prompt:
-        return load_prompt(role)
-
-    def name_of(self, role: str) -> str:
-        return "scripted"
-
-    def client(self, role: str, context: Context) -> ChatCompletionClient:
-        self.asked[role] += 1
-        return ScriptedClient(self._scripts.get(role, LEGAL_OFFLINE_ROLES[role]))
 
 
 def search(agents: Sequence[Agent], texts: Sequence[str]) -> Sequence[Sequence[Chunk]]:
@@ -77,7 +56,7 @@ async def ask(
 
 async def test_offline_roles_ask_every_active_agent() -> None:
     event_log = MemoryEventLog()
-    cast = Cast()
+    cast = Cast(LEGAL_OFFLINE_ROLES)
     team = await ask(cast, event_log=event_log)
     assert [(part.agent, part.ended) for part in team.parts] == [("F", "atomic"), ("LR", "atomic")]
     assert [part.passages for part in team.parts] == [("F1", "F2"), ("LR1", "LR2")]
@@ -120,6 +99,7 @@ async def test_the_upper_bound_of_calls_is_reached(depth: int, calls: int, round
     limits = DecompositionLimits(depth, calls, rounds)
     most, asking = limits.most_calls(), asks_for_ever()
     splitting = Cast(
+        LEGAL_OFFLINE_ROLES,
         decomposer=splits_for_ever(MAX_SUBTASKS),
         atomicity_judge=lambda messages: '{"atomic": false}',
         sufficiency_judge=asking,
@@ -130,7 +110,11 @@ async def test_the_upper_bound_of_calls_is_reached(depth: int, calls: int, round
     assert asked_of_agents(splitting) == most.agents
     assert splitting.asked["sufficiency_judge"] == most.sufficiency_judge
     assert sum(isinstance(entry, MessageSent) for entry in event_log.entries) <= limits.most_messages() + most.agents
-    judging = Cast(decomposer=splits_for_ever(MAX_SUBTASKS), atomicity_judge=lambda messages: '{"atomic": true}')
+    judging = Cast(
+        LEGAL_OFFLINE_ROLES,
+        decomposer=splits_for_ever(MAX_SUBTASKS),
+        atomicity_judge=lambda messages: '{"atomic": true}',
+    )
     await ask(judging, limits=limits)
     assert judging.asked["atomicity_judge"] == min(most.atomicity_judge, MAX_SUBTASKS)
 
@@ -144,7 +128,10 @@ async def test_decomposition_terminates_within_its_limits(depth: int, calls: int
     def judge(messages: Sequence[LLMMessage]) -> str:
         return json.dumps({"atomic": next(said) == "1"})
 
-    cast, limits = Cast(decomposer=splits_for_ever(parts), atomicity_judge=judge), DecompositionLimits(depth, calls)
+    cast, limits = (
+        Cast(LEGAL_OFFLINE_ROLES, decomposer=splits_for_ever(parts), atomicity_judge=judge),
+        DecompositionLimits(depth, calls),
+    )
     team = await ask(cast, limits=limits)
     most = limits.most_calls()
     assert cast.asked["decomposer"] <= most.decomposer
@@ -159,7 +146,10 @@ async def test_decomposition_terminates_within_its_limits(depth: int, calls: int
 
 
 async def test_a_part_for_an_inactive_agent_goes_to_the_agent_with_the_best_chunk() -> None:
-    cast = Cast(decomposer=lambda messages: json.dumps({"tasks": [{"task": "infer", "agent": "common_sense_agent"}]}))
+    cast = Cast(
+        LEGAL_OFFLINE_ROLES,
+        decomposer=lambda messages: json.dumps({"tasks": [{"task": "infer", "agent": "common_sense_agent"}]}),
+    )
     team = await ask(cast, active=("LR", "F"))
     (part,) = team.parts
     best = BOTTLES.chunks_of(("LR", "F"))[0].agent
@@ -173,7 +163,7 @@ async def test_agents_are_asked_back_until_nothing_is_missing(rounds: int) -> No
         asked = [{"task": "Which article demands notice?", "agent": "LR"}] if len(parts) < 3 else []
         return json.dumps({"missing": "a provision", "questions": asked})
 
-    cast = Cast(sufficiency_judge=ask_back)
+    cast = Cast(LEGAL_OFFLINE_ROLES, sufficiency_judge=ask_back)
     team = await ask(cast, limits=DecompositionLimits(rounds=rounds))
     assert cast.asked["sufficiency_judge"] == rounds
     back = [part for part in team.parts if part.ended == "asked back"]
@@ -201,7 +191,7 @@ async def test_parts_of_one_agent_are_answered_concurrently() -> None:
             return client
 
     tasks = [{"task": f"part {number}", "agent": "F"} for number in range(4)]
-    team = await ask(Slow(decomposer=lambda messages: json.dumps({"tasks": tasks})))
+    team = await ask(Slow(LEGAL_OFFLINE_ROLES, decomposer=lambda messages: json.dumps({"tasks": tasks})))
     assert most == 4
     assert [part.task for part in team.parts] == [f"part {number}" for number in range(4)]
 
@@ -212,6 +202,7 @@ async def test_unusable_replies_do_not_stop_the_decomposition() -> None:
 
     team = await ask(
         Cast(
+            LEGAL_OFFLINE_ROLES,
             decomposer=nonsense,
             atomicity_judge=nonsense,
             facts_agent=nonsense,
@@ -221,9 +212,9 @@ async def test_unusable_replies_do_not_stop_the_decomposition() -> None:
     )
     assert [(part.ended, part.answer) for part in team.parts] == [("not split", None)]
     assert isinstance(team.answer, LegalAnswer)
-    unjudged = await ask(Cast(atomicity_judge=nonsense))
+    unjudged = await ask(Cast(LEGAL_OFFLINE_ROLES, atomicity_judge=nonsense))
     assert {part.ended for part in unjudged.parts} == {"not judged"}
-    silent = await ask(Cast(integrator=nonsense))
+    silent = await ask(Cast(LEGAL_OFFLINE_ROLES, integrator=nonsense))
     assert isinstance(silent.answer, RoleFailure)
     assert silent.answer.answered
 
@@ -232,6 +223,6 @@ async def test_an_unreachable_endpoint_leaves_the_question_invalid() -> None:
     def gone(messages: Sequence[LLMMessage]) -> str:
         raise CallFailed("endpoint", "no connection")
 
-    team = await ask(Cast(rules_agent=gone))
+    team = await ask(Cast(LEGAL_OFFLINE_ROLES, rules_agent=gone))
     assert isinstance(team.answer, RoleFailure)
     assert not team.answer.answered

@@ -1,22 +1,21 @@
 """The section mapper: an incomplete mapping is rejected and never used."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from autogen_core.models import ChatCompletionClient, LLMMessage
+from autogen_core.models import LLMMessage
 
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
 from lawtrace.agents.legal.section_mapper import SectionMapping, map_sections
-from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.environments.legal.document import Document
 from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import check_coverage
 from lawtrace.environments.legal.page_layout import decision_text
 from lawtrace.environments.regulations.lines import Line
-from lawtrace.prompts.loader import Prompt, load_prompt
 from lawtrace.schemas.log_entries import Context, MessageSent
+from tests.support.transcripts import Cast, Script
 
 DOCUMENT = parse_document(
     decision_text(
@@ -34,22 +33,6 @@ WHOLE = [
     ("5", "5", "penalty"),
 ]
 
-Script = Callable[[Sequence[LLMMessage]], str]
-
-
-class Cast:
-    def __init__(self, script: Script) -> None:
-        self._script = script
-
-    def prompt(self, role: str) -> Prompt:
-        return load_prompt(role)
-
-    def name_of(self, role: str) -> str:
-        return "scripted"
-
-    def client(self, role: str, context: Context) -> ChatCompletionClient:
-        return ScriptedClient(self._script)
-
 
 def answer(parts: Sequence[tuple[str, str, str]]) -> str:
     return json.dumps({"parts": [{"first": first, "last": last, "part": part} for first, last, part in parts]})
@@ -59,7 +42,9 @@ async def mapped(
     script: Script, event_log: MemoryEventLog | None = None, rounds: int = 3, document: Document = DOCUMENT
 ) -> SectionMapping:
     context = Context(stage="ingest", role="section_mapper")
-    return await map_sections(document, RoleCalls(Cast(script), context, event_log or MemoryEventLog(), rounds))
+    return await map_sections(
+        document, RoleCalls(Cast(section_mapper=script), context, event_log or MemoryEventLog(), rounds)
+    )
 
 
 async def test_a_heading_shared_by_all_paragraphs_is_ignored() -> None:
