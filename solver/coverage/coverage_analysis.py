@@ -8,7 +8,7 @@ The suite is a greedy set cover: several runs of the beam search make a pool of 
 most new pairs is taken first. Pairs that the pool lacks get sequences of their own.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -40,33 +40,25 @@ SEQUENCES_PER_PAIR = 10
 
 
 class InstantiatedSequences:
-    """Tool sequences of one product with the traces that were made of them.
-
-    Attributes:
-        traces: the trace of each sequence that could be instantiated in some initial state.
-    """
+    """Tool sequences of one product with the traces that were made of them."""
 
     def __init__(self, product: Product, search: TraceSearch, seed: str) -> None:
-        self.traces: dict[ToolSequence, Trace] = {}
+        self._traces: dict[ToolSequence, Trace | None] = {}
         self._product = product
         self._search = search
         self._seed = seed
-        self._failed: set[ToolSequence] = set()
 
-    def events(self, sequence: ToolSequence) -> tuple[Event, ...]:
-        """The events of a sequence that was instantiated."""
-        return self.traces[sequence].events
-
-    def instantiate(self, sequence: ToolSequence) -> bool:
-        """Whether the sequence gets arguments in some initial state; the same sequence always gets the same ones."""
-        if sequence not in self.traces and sequence not in self._failed:
+    def trace(self, sequence: ToolSequence) -> Trace | None:
+        """The sequence with arguments in some initial state, always the same ones; None if none were found."""
+        if sequence not in self._traces:
             random = Random(f"{self._seed}/{','.join(sequence)}")
             trace = self._search.find(self._product, sequence, random, INITIAL_STATES_PER_SEQUENCE, repair=False)
-            if trace is None:
-                self._failed.add(sequence)
-            else:
-                self.traces[sequence] = trace
-        return sequence in self.traces
+            self._traces[sequence] = trace
+        return self._traces[sequence]
+
+    def events(self, sequences: Iterable[ToolSequence]) -> list[tuple[Event, ...]]:
+        """The events of the sequences that have a trace."""
+        return [trace.events for trace in map(self.trace, sequences) if trace is not None]
 
 
 def find_suite(product: Product, length: int, *, seed: str, sequences: InstantiatedSequences) -> list[ToolSequence]:
@@ -76,7 +68,7 @@ def find_suite(product: Product, length: int, *, seed: str, sequences: Instantia
     for run in range(GREEDY_RUNS):
         for sequence in _greedy_sequences(product, length, pairs, Random(f"{seed}/{run}")):
             covered = frozenset(adjacent_pairs(sequence))
-            if covered not in pool and sequences.instantiate(sequence):
+            if covered not in pool and sequences.trace(sequence):
                 pool[covered] = sequence
     return _most_new_first(pool.values())
 
@@ -92,7 +84,7 @@ def sequences_for_pairs(
         through = product.through(pair)
         for number in range(SEQUENCES_PER_PAIR):
             sequence = draw_tool_sequence(through, length, Random(f"{pair}/{number}"), missing)
-            if sequences.instantiate(sequence):
+            if sequences.trace(sequence):
                 missing -= adjacent_pairs(sequence)
                 found.append(sequence)
                 break
@@ -106,7 +98,7 @@ def random_sequences(product: Product, length: int, count: int, sequences: Insta
         if len(found) == count:
             break
         sequence = draw_tool_sequence(product, length, Random(f"spare/{number}"), set())
-        if sequences.instantiate(sequence):
+        if sequences.trace(sequence):
             found.append(sequence)
     return found
 
@@ -218,49 +210,27 @@ def analyse_coverage(
     all_pairs = [(first, second) for first in environment.tools for second in environment.tools]
     open_pairs = [pair for pair in all_pairs if pair not in pairs_in(suite)]
     with stages.stage(f"pairs to prove, {mode}", len(open_pairs)) as step:
-        decided = _decide_pairs(Certifier(spec, encodings, length), open_pairs, planned, step)
-    feasible = frozenset(all_pairs) - {certificate.pair for certificate in decided.certificates}
-    traces = [*map(sequences.events, suite), *decided.traces][:count]
-    traces += map(sequences.events, random_sequences(product, length, count - len(traces), sequences))
+        certifier = Certifier(spec, encodings, length)
+        answers: dict[ToolPair, Certificate | tuple[Event, ...] | None] = {}
+        for pair in open_pairs:
+            answers[pair] = certifier.decide(pair, planned=pair in planned)
+            step()
+    certificates = tuple(answer for answer in answers.values() if isinstance(answer, Certificate))
+    feasible = frozenset(all_pairs) - {certificate.pair for certificate in certificates}
+    traces = [*sequences.events(suite), *(answer for answer in answers.values() if isinstance(answer, tuple))][:count]
+    traces += sequences.events(random_sequences(product, length, count - len(traces), sequences))
     return CoverageAnalysis(
         mode=mode,
         length=length,
         tools=tuple(environment.tools),
         feasible=feasible,
-        certificates=decided.certificates,
-        undecided=decided.undecided,
+        certificates=certificates,
+        undecided=tuple(pair for pair, answer in answers.items() if answer is None),
         assumptions=(*encodings[0].assumptions(), *_initial_state_assumption(encodings)),
         suite=measure_coverage(environment, traces),
         needed=traces_needed([tuple(event.tool for event in trace) for trace in traces], feasible),
         rules=measure_rules(rules, product, length, traces),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _DecidedPairs:
-    """The result for pairs that the suite lacks: infeasible, undecided, or found in one of these traces."""
-
-    certificates: tuple[Certificate, ...]
-    undecided: tuple[ToolPair, ...]
-    traces: tuple[tuple[Event, ...], ...]
-
-
-def _decide_pairs(
-    certifier: Certifier, open_pairs: Sequence[ToolPair], planned: set[ToolPair], step: Callable[[], None]
-) -> _DecidedPairs:
-    certificates: list[Certificate] = []
-    undecided: list[ToolPair] = []
-    traces: list[tuple[Event, ...]] = []
-    for pair in open_pairs:
-        match certifier.decide(pair, planned=pair in planned):
-            case Certificate() as certificate:
-                certificates.append(certificate)
-            case None:
-                undecided.append(pair)
-            case trace:
-                traces.append(trace)
-        step()
-    return _DecidedPairs(tuple(certificates), tuple(undecided), tuple(traces))
 
 
 def _encodings(spec: TraceSpec, product: Product, length: int, seed: int) -> list[BoundedEncoding]:

@@ -22,19 +22,8 @@ from lawtrace.solver.guard.search import decide
 from lawtrace.solver.guard.space import Budget
 from lawtrace.solver.guard.tools import read_tools
 from lawtrace.solver.lint.findings import Excluded, RuleFinding, Witness
-from lawtrace.solver.logic.normal_form import original_names
-from lawtrace.solver.logic.syntax import (
-    Atom,
-    Eventually,
-    Exists,
-    Formula,
-    Not,
-    Or,
-    Top,
-    atoms_of,
-    body_of,
-    free_variables,
-)
+from lawtrace.solver.logic import syntax as s
+from lawtrace.solver.logic.normal_form import disjunction, original_names
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.logic.violations import calls_of_violation
 from lawtrace.solver.model_checking.explanations import join_names
@@ -83,7 +72,7 @@ class FirstOrderAnalysis:
         self._compliant: list[_Events] = []
         self._open: dict[str, list[str]] = {}
         self._rules: Final = {rule.id: rule for rule in rules}
-        named = {atom.tool for atom in atoms_of(rule.parsed for rule in rules)}
+        named = {atom.tool for atom in s.atoms_of(rule.parsed for rule in rules)}
         self._tools = [tool for tool in environment.tools if tool in named]
         self._find_conflicts()
         conflicting = bool(self.findings)
@@ -107,7 +96,7 @@ class FirstOrderAnalysis:
 
     def _find_conflicts(self) -> None:
         """Minimal sets of rules that no trace with a call keeps together; after each, its last rule is set aside."""
-        some_call = _goal(Eventually(_any_of(list(self._environment.tools))))
+        some_call = _goal(s.Eventually(disjunction(map(s.Atom, self._environment.tools))))
         for rule in [rule for rule in self._rules if self._is_metric(rule)]:
             if isinstance(excluded := self._ask((rule,), some_call), Excluded):
                 self.findings.append(excluded.conflict())
@@ -127,7 +116,7 @@ class FirstOrderAnalysis:
             if any(finding.rules == (rule,) for finding in self.findings):  # cannot be kept at all
                 continue
             trigger = _trigger(self._rules[rule])
-            goal = _goal(Eventually(trigger))
+            goal = _goal(s.Eventually(trigger))
             if len(context) == len(self._rules) and self._compliant_trace(goal) is not None:
                 continue
             excluded = self._ask(context, goal)
@@ -149,7 +138,7 @@ class FirstOrderAnalysis:
     def _find_tools(self) -> None:
         known = {frozenset((*finding.rules, *finding.reasons)) for finding in self.findings}
         for tool in self._tools:
-            goal = _goal(Eventually(Atom(tool)))
+            goal = _goal(s.Eventually(s.Atom(tool)))
             answer = self._compliant_trace(goal) or self._ask(list(self._rules), goal)
             if answer is None:
                 self._undecided("can be called by a compliant trace", tool)
@@ -262,7 +251,7 @@ def find_first_order_examples(environment: Environment, rule: Rule) -> tuple[Wit
     """Traces in which a rule is triggered and kept, and in which it is broken; None where none was found."""
     tools = read_tools(environment)
     found: list[Witness | None] = []
-    for wanted in ([rule, _goal(Eventually(_trigger(rule)))], [_broken(rule)]):
+    for wanted in ([rule, _goal(s.Eventually(_trigger(rule)))], [_broken(rule)]):
         events = _find(tools, wanted)
         found.append(None if events is None else _witness(_shortened(events, wanted)))
     return found[0], found[1]
@@ -284,46 +273,44 @@ def _shortened(events: _Events, rules: Sequence[Rule]) -> _Events:
     return events
 
 
-def _goal(formula: Formula) -> Rule:
+def _goal(formula: s.Formula) -> Rule:
     return Rule(id="goal", formula=str(formula))
 
 
 def _broken(rule: Rule) -> Rule:
     """What is kept where the rule is not."""
-    return _goal(Not(rule.parsed))
+    return _goal(s.Not(rule.parsed))
 
 
-def _any_of(tools: Sequence[str]) -> Formula:
-    return Or(*map(Atom, tools)) if len(tools) > 1 else Atom(tools[0])
-
-
-def _trigger(rule: Rule) -> Formula:
+def _trigger(rule: Rule) -> s.Formula:
     """What triggers the rule, as monitors count it: the calls that a violation begins with, else any that it names."""
     compiled = rule.compiled
-    calls: list[Formula] = []
+    calls: list[s.Formula] = []
     if isinstance(compiled, MetricRule):
         calls = [call for case in compiled.cases if case.every_step for call in calls_of_violation(case.formula)]
-    if not calls:
-        match match_template(body_of(rule.parsed)):
-            case OperationalRestriction(action=occasion) | InstructionAdherence(trigger=occasion):
-                calls = [occasion]
-            case None:
-                calls = list(atoms_of([rule.parsed]))
-    quantified = [_quantified(call) for call in dict.fromkeys(calls)]
-    return Or(*quantified) if len(quantified) > 1 else quantified[0] if quantified else Top()
+    quantified = [_quantified(call) for call in dict.fromkeys(calls or triggering_calls(s.body_of(rule.parsed)))]
+    return disjunction(quantified) if quantified else s.Top()
 
 
-def _quantified(call: Formula) -> Formula:
+def triggering_calls(formula: s.Formula) -> Sequence[s.Formula]:
+    """What triggers a rule, as monitors count it: the occasion of its template, else any call that it names."""
+    match match_template(formula):
+        case OperationalRestriction(action=occasion) | InstructionAdherence(trigger=occasion):
+            return [occasion]
+        case None:
+            return s.atoms_of([formula])
+
+
+def _quantified(call: s.Formula) -> s.Formula:
     """The call, for some values of its variables; any call of the tool where it does not say which values."""
-    names = tuple(sorted(free_variables(call)))
+    names = tuple(sorted(s.free_variables(call)))
     if not names:
         return call
-    found = Exists(names, call)
+    found = s.Exists(names, call)
     try:
-        MetricRule(Eventually(found))
+        MetricRule(s.Eventually(found))
     except FormulaError:
-        tools = [Atom(atom.tool) for atom in atoms_of([call])]
-        return Or(*tools) if len(tools) > 1 else tools[0]
+        return disjunction(s.Atom(atom.tool) for atom in s.atoms_of([call]))
     return found
 
 

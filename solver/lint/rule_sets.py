@@ -17,9 +17,13 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.automata.operations import complement
 from lawtrace.solver.lint.findings import Excluded, RuleFinding, RuleSetAnalysis, Witness, witness_from
-from lawtrace.solver.lint.first_order_rule_sets import FirstOrderAnalysis, find_first_order_examples
-from lawtrace.solver.logic.syntax import Atom, Bottom, Eventually, ForAll, Formula, Or, Top, atoms_of, is_untimed
-from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
+from lawtrace.solver.lint.first_order_rule_sets import (
+    FirstOrderAnalysis,
+    find_first_order_examples,
+    triggering_calls,
+)
+from lawtrace.solver.logic.normal_form import disjunction
+from lawtrace.solver.logic.syntax import Atom, Eventually, ForAll, Formula, Top, atoms_of, is_untimed
 from lawtrace.solver.model_checking.call_scopes import free_scope
 from lawtrace.solver.model_checking.explanations import describe_preconditions, describe_proof, join_names, step_texts
 from lawtrace.solver.model_checking.product_search import (
@@ -156,7 +160,7 @@ def find_vacuous_rules(queries: RuleSetQueries, candidates: Sequence[str], *, to
     """The rules that are never triggered: in no trace, or (``together``) in no trace that keeps the others."""
     findings: list[RuleFinding] = []
     for rule in candidates:
-        trigger = _trigger(queries.bodies[rule])
+        trigger = disjunction(triggering_calls(queries.bodies[rule]))
         answer = queries.prover.prove(_occurrence(trigger), queries.components_of(candidates if together else (), rule))
         if isinstance(answer, Undecided):
             findings.append(_undecided(f"whether {rule} can be triggered", answer, rule))
@@ -193,21 +197,6 @@ def _occurrence(formula: Formula) -> Component:
     return Component(compile_formula(Eventually(formula)))
 
 
-def trigger_component(formula: Formula) -> Component:
-    """The traces in which the rule is triggered."""
-    return _occurrence(_trigger(formula))
-
-
-def _trigger(formula: Formula) -> Formula:
-    """The trigger of a rule, as `lawtrace.solver.monitoring.monitor` counts it."""
-    match match_template(formula):
-        case OperationalRestriction(action=occasion) | InstructionAdherence(trigger=occasion):
-            return occasion
-        case None:
-            atoms = atoms_of([formula])
-            return Or(*atoms) if len(atoms) > 1 else atoms[0] if atoms else Bottom()
-
-
 def _undecided(question: str, answer: Undecided, *rules: str) -> RuleFinding:
     return RuleFinding(
         kind="undecided",
@@ -231,7 +220,8 @@ def find_rule_examples(environment: Environment, rule: Rule, *, limit: int = NOD
         return RuleExamples(*find_first_order_examples(environment, rule))
     prover = _prover(environment, limit)
     queries = RuleSetQueries.build(environment, [rule], prover)
-    keeping = prover.prove(trigger_component(queries.bodies[rule.id]), queries.components)
+    trigger = disjunction(triggering_calls(queries.bodies[rule.id]))
+    keeping = prover.prove(_occurrence(trigger), queries.components)
     breaking = prover.prove(queries.violations[rule.id], {})
     return RuleExamples(
         witness_from(keeping) if isinstance(keeping, Found) else None,
