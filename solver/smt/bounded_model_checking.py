@@ -18,7 +18,6 @@ import z3
 
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.effects import KeyResult
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromTrace
 from lawtrace.environments.spec.types import Value
@@ -114,8 +113,6 @@ class BoundedEncoding:
             if not event.completed:
                 return None
             result = cast("Mapping[str, Json]", event.result)
-            for made in tool.results:
-                if isinstance(made, KeyResult) and made.name in step.results[name]:
-                    renamed[cast("Value", step.results[name][made.name])] = result[made.name]
+            renamed |= {key: result[field] for field, key in self._calls.created_keys(number, name).items()}
         monitor.run(session.events)
         return tuple(session.events) if monitor.all_kept() else None

@@ -19,6 +19,7 @@ import z3
 
 from lawtrace.environments.runtime.simulation import CandidateRows, CompiledTool, compile_tool
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.effects import KeyResult
 from lawtrace.environments.spec.expressions import EvaluationScope, Term
 from lawtrace.environments.spec.logic import Cases
 from lawtrace.environments.spec.samplers import Amount, EachField, FiniteSampler, Sampler, Several
@@ -240,6 +241,12 @@ class CallEncoding:
             if value is not None and not needless and not isinstance(parameter.source, FromTrace):
                 given[parameter.name] = value
         return given
+
+    def created_keys(self, number: int, name: str) -> dict[str, Value]:
+        """The keys of the rows that a step creates in the encoding, by the name of the result."""
+        results = self.steps[number].results[name]
+        declared = [result for result in self.environment.tools[name].results if isinstance(result, KeyResult)]
+        return {result.name: results[result.name] for result in declared if result.name in results}
 
     def closed(self, value: Value, model: z3.ModelRef) -> Value:
         """A value in a model; a list without repetitions."""

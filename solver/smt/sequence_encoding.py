@@ -14,7 +14,6 @@ from time import perf_counter
 import z3
 
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.effects import KeyResult
 from lawtrace.environments.spec.samplers import Amount
 from lawtrace.environments.spec.state import Row, State
 from lawtrace.environments.spec.types import Value
@@ -250,7 +249,7 @@ class SequenceEncoding:
         places = list(enumerate(tools))
         return SolvedSequence(
             tuple(calls.closed_arguments(number, tool, model) for number, tool in places),
-            tuple(self._created(number, tool) for number, tool in places),
+            tuple(calls.created_keys(number, tool) for number, tool in places),
         )
 
     def _pin(self, variable: z3.ExprRef, wish: Value) -> None:
@@ -268,11 +267,6 @@ class SequenceEncoding:
             nearer, farther = halves if near <= middle else halves[::-1]
             low, high = nearer if self._is_possible(variable >= nearer[0], variable <= nearer[1]) else farther
         self._assert(variable == low)
-
-    def _created(self, number: int, tool: str) -> dict[str, Value]:
-        results = self._calls.steps[number].results[tool]
-        declared = [result for result in self._environment.tools[tool].results if isinstance(result, KeyResult)]
-        return {result.name: results[result.name] for result in declared if result.name in results}
 
     def _largest(self, literals: Sequence[z3.BoolRef]) -> list[z3.BoolRef]:
         """A set of literals that can be true together, to which none can be added; earlier ones have precedence."""

@@ -268,17 +268,13 @@ class SymbolicValues:
                     raise Unsupported("the numbers of an open list")
                 aggregate: Mapping[str, AggregateFunction] = {"largest": "max", "smallest": "min", "total": "sum"}
                 return self.summary(aggregate[function], items)
-            case (("len" | "lower"), Symbolic("string", calendar=None)):
+            case (("len" | "lower" | "number" | "date"), Symbolic("string", calendar=None)):
                 return self._each_case(function, values)
             case (("abs" | "number"), Symbolic("number", expression, scale)):
                 shown = z3.If(expression >= 0, expression, -expression) if function == "abs" else expression
                 return singleton(Symbolic("number", shown, scale))
-            case "number", Symbolic("string", calendar=None):
-                return self._each_case(function, values)
             case "date", Symbolic("time" | "number", expression, scale):
                 return singleton(Symbolic("time", expression, scale))
-            case "date", Symbolic("string", calendar=None):
-                return self._each_case(function, values)
             case "date", Symbolic("string"):
                 return self._as_time(first)
             case (("years" | "days"), _):
