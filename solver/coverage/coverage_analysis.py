@@ -217,7 +217,8 @@ def analyse_coverage(
             step()
     certificates = tuple(answer for answer in answers.values() if isinstance(answer, Certificate))
     feasible = frozenset(all_pairs) - {certificate.pair for certificate in certificates}
-    traces = [*sequences.events(suite), *(answer for answer in answers.values() if isinstance(answer, tuple))][:count]
+    found = [answer for answer in answers.values() if answer is not None and not isinstance(answer, Certificate)]
+    traces = [*sequences.events(suite), *found][:count]
     traces += sequences.events(random_sequences(product, length, count - len(traces), sequences))
     return CoverageAnalysis(
         mode=mode,
