@@ -39,11 +39,15 @@ class ObservedPredicates:
                 self._fields.setdefault(tool, set()).update(condition_fields(condition))
         self.conditions = {tool: tuple(sorted(conditions[tool], key=str)) for tool in sorted(conditions)}
 
-    @property
-    def cache_key(self) -> tuple[object, ...]:
-        """Predicates with equal keys distinguish the same calls."""
         limits = {tool: sorted((str(f), sorted(c)) for f, c in of.items()) for tool, of in self._constants.items()}
-        return tuple(self.conditions.items()), str(sorted(limits.items()))
+        self._distinguished = tuple(self.conditions.items()), str(sorted(limits.items()))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both distinguish the same calls."""
+        return isinstance(other, ObservedPredicates) and self._distinguished == other._distinguished
+
+    def __hash__(self) -> int:
+        return hash(self._distinguished)
 
     def satisfied(self, event: Event) -> int:
         """Which of the conditions on its tool a call satisfies, as a bit mask."""

@@ -139,7 +139,6 @@ class StateAbstraction:
             OrderedDict()
         )
         self._refused: dict[tuple[str, RowClass], bool] = {}
-        self._keys = {table: entity.key for table, entity in environment.entities.items()}
         self.row_caps = self._row_caps(environment)
         self._lookup_tables = {lookup.entity.table for tool in environment.tools.values() for lookup in tool.lookups}
         self.classifies_rows = any(map(self._has_classes, environment.entities))
@@ -219,7 +218,7 @@ class StateAbstraction:
             findable = search_state.findable.get(table, ())
             answers = self._answers(search_state.state, table)
             for row in search_state.state.rows(table):
-                key = row.values[self._keys[table]]
+                key = row.values[self.environment.entities[table].key]
                 if key in known or key in findable or not self.classifies_rows:
                     counts[key in known, self._class(search_state, table, key, answers)] += 1
             enough = {True: self.row_caps[table], False: 1}
@@ -249,7 +248,7 @@ class StateAbstraction:
         findable = search_state.findable.get(table, ())
         counts: dict[RowClass, int] = {}
         unknown: set[RowClass] = set()
-        key_field, answers = self._keys[table], self._answers(search_state.state, table)
+        key_field, answers = self.environment.entities[table].key, self._answers(search_state.state, table)
         for row in search_state.state.tables[table]:
             key = row.values[key_field]
             is_known = key in known

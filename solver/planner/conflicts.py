@@ -56,8 +56,8 @@ class RowRuleSequences:
         self._targets: Final[list[dict[str, set[int]]]] = []
         for edges in system.transitions:
             self._targets.append({})
-            for edge in edges:
-                self._targets[-1].setdefault(system.labels[edge.label].tool, set()).add(edge.target)
+            for label, target in edges:
+                self._targets[-1].setdefault(system.labels[label].tool, set()).add(target)
         self._sets = [frozenset(system.initial_states)]
         self._numbers = {self._sets[0]: 0}
         self._after: dict[tuple[int, str], int | None] = {}

@@ -52,8 +52,7 @@ class Walk:
         self._broken = 0
         start = product.initial_state(self._search_states[0])
         self._product_states: list[ProductState] = [] if start is None else [start]
-        self._layers = [set[int]()] if start is None else product.accepting_layers(start.node, tools)
-        self.can_start = bool(self._layers[0])
+        self.can_start = start is not None and product.accepts_sequence(start.node, tools)
         """Whether the plan accepts the sequence from this initial state."""
 
     @property
@@ -133,7 +132,7 @@ class Walk:
         after = apply_call(self._environment, self._search_states[-1], choice)
         reached = None if after is None else self._product.next_state(self._product_states[-1], after)
         made = len(self._choices) + 1
-        if after is None or reached is None or not self._can_complete(reached, made):
+        if after is None or reached is None or not self._product.accepts_sequence(reached.node, self._tools[made:]):
             return False
         if not self._rules.allow(after.events, last=made == len(self._tools)):
             self._broken += 1
@@ -146,13 +145,6 @@ class Walk:
     def _undo(self, calls: int) -> None:
         """Keep only so many calls."""
         del self._search_states[calls + 1 :], self._product_states[calls + 1 :], self._choices[calls:]
-
-    def _can_complete(self, state: ProductState, calls_made: int) -> bool:
-        """Whether the product state accepts the rest of the sequence."""
-        if state.node in self._layers[calls_made]:
-            return True
-        # The call need not be a move of the product.
-        return self._product.accepts_sequence(state.node, self._tools[calls_made:])
 
     def _trace(self) -> Trace:
         last = self._search_states[-1]

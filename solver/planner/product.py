@@ -176,7 +176,7 @@ class ProductGraph:
             equal_labels.setdefault((label.tool, spec.label_column(number)), number)
             for number, label in enumerate(system.labels)
         ]
-        edges = [list(dict.fromkeys((labels[edge.label], edge.target) for edge in out)) for out in system.transitions]
+        edges = [list(dict.fromkeys((labels[label], target) for label, target in out)) for out in system.transitions]
         self._classes: Final = bisimulation_classes([True] * len(edges), edges)
         first = class_representatives(self._classes)
         quotient = [dict.fromkeys((label, self._classes[target]) for label, target in edges[state]) for state in first]

@@ -67,7 +67,6 @@ class SequenceGraph:
         self._alive: Final = [list(accepting)]
         rows = {tool: number * len(self.tool_numbers) for tool, number in self.tool_numbers.items()}
         self._pairs_ahead: Final = [PairsAhead(rows, [0] * len(moves), [0] * len(moves))]
-        self._completable: Final[dict[tuple[int, int], tuple[Move, ...]]] = {}
         self._through: Final[dict[ToolPair, SequenceGraph]] = {}
 
     def can_finish(self, node: int, remaining: int) -> bool:
@@ -83,30 +82,14 @@ class SequenceGraph:
 
     def completable_moves(self, node: int, remaining: int) -> tuple[Move, ...]:
         """The moves after which acceptance is reachable in ``remaining`` calls, this one included."""
-        key = (node, remaining)
-        if key not in self._completable:
-            self._completable[key] = tuple(m for m in self.moves[node] if self.can_finish(m.target, remaining - 1))
-        return self._completable[key]
+        return tuple(move for move in self.moves[node] if self.can_finish(move.target, remaining - 1))
 
     def accepts_sequence(self, node: int, tools: ToolSequence) -> bool:
         """Whether exactly these tools lead from the node to acceptance."""
-        return bool(self.accepting_layers(node, tools)[0])
-
-    def accepting_layers(self, node: int, tools: ToolSequence) -> list[set[int]]:
-        """For each number of calls made, the nodes that they reach from which the others lead to acceptance."""
-        layers = [{node}]
+        reached = {node}
         for tool in tools:
-            layers.append({move.target for one in layers[-1] for move in self.moves[one] if move.tool == tool})
-        finishing = self.finishing_nodes(0)
-        following = layers[-1] = {one for one in layers[-1] if finishing[one]}
-        for place in range(len(tools) - 1, -1, -1):
-            tool = tools[place]
-            following = layers[place] = {
-                one
-                for one in layers[place]
-                if any(move.tool == tool and move.target in following for move in self.moves[one])
-            }
-        return layers
+            reached = {move.target for one in reached for move in self.moves[one] if move.tool == tool}
+        return any(self.can_finish(one, 0) for one in reached)
 
     def feasible_pairs(self, length: int) -> set[ToolPair]:
         """The ordered pairs of adjacent tools that occur in some accepted sequence of that length."""

@@ -218,14 +218,6 @@ class TooManyStatesError(Exception):
     """There are too many abstract states with classes of rows, or too many rows to classify."""
 
 
-@dataclass(frozen=True, slots=True)
-class AbstractTransition:
-    """A call by the number of its label, and the abstract state that it leads to."""
-
-    label: int
-    target: int
-
-
 class TransitionSystem:
     """The reachable abstract states and the calls between them.
 
@@ -233,7 +225,7 @@ class TransitionSystem:
         initial_states: the numbers of the abstract states in which a trace can begin.
         labels: the kinds of calls.
         derived: the abstraction of derived values, and how calls change it.
-        transitions: for each abstract state the calls from there.
+        transitions: for each abstract state the calls from there: number of the label, and next abstract state.
     """
 
     def __init__(
@@ -263,7 +255,7 @@ class TransitionSystem:
         self.labels: list[CallLabel] = []
         self._label_numbers: dict[CallLabel, int] = {}
         self._numbers: dict[tuple[AbstractState, object], int] = {}
-        self._transitions: list[dict[AbstractTransition, None]] = []
+        self._transitions: list[dict[tuple[int, int], None]] = []
         self._search_states: list[tuple[int, SearchState, frozenset[str] | None]] = []
         self._beyond_caps: list[set[tuple[str, object]]] = []
         self._permissive = _without_abstracted_refusals(environment, self.abstraction.abstracted_refusals)
@@ -358,7 +350,7 @@ class TransitionSystem:
                     self._label_numbers[label] = len(self.labels)
                     self.labels.append(label)
                     self.derived.add_label(before, choice, after.events[-1])
-                self._transitions[number][AbstractTransition(self._label_numbers[label], self._reached(after))] = None
+                self._transitions[number][self._label_numbers[label], self._reached(after)] = None
             if completed:
                 break
 
@@ -388,31 +380,12 @@ def _without_abstracted_refusals(
     return replace(environment, tools=tools)
 
 
+@lru_cache(maxsize=64)
 def transition_system(
     environment: Environment, predicates: ObservedPredicates, *, overapproximate: bool = False
 ) -> TransitionSystem:
-    """The transition system, cached for each environment and set of predicates."""
-    return _cached_transition_system(_CacheKey(environment, predicates, predicates.cache_key), overapproximate)
-
-
-@dataclass(frozen=True, slots=True)
-class _CacheKey:
-    environment: Environment
-    predicates: ObservedPredicates
-    identity: tuple[object, ...]
-
-    def __hash__(self) -> int:
-        return hash((self.environment, self.identity))
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, _CacheKey) and self.environment is other.environment and self.identity == other.identity
-        )
-
-
-@lru_cache(maxsize=64)
-def _cached_transition_system(spec: _CacheKey, overapproximate: bool) -> TransitionSystem:
+    """The transition system; without classes of rows where there would be too many states."""
     try:
-        return TransitionSystem(spec.environment, spec.predicates, overapproximate=overapproximate)
+        return TransitionSystem(environment, predicates, overapproximate=overapproximate)
     except TooManyStatesError:
-        return TransitionSystem(spec.environment, spec.predicates, overapproximate=overapproximate, classes=False)
+        return TransitionSystem(environment, predicates, overapproximate=overapproximate, classes=False)
