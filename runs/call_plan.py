@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Literal
+from typing import Any, Literal
 
 from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.environments.runtime.documentation import document
@@ -110,6 +110,7 @@ class CallTally:
     """Calls by role and model. Offline roles and built-in models make no calls; a replay costs nothing."""
 
     def __init__(self, recipe: CallOptions) -> None:
+        self._recipe = recipe
         self._budget = call_settings(recipe).budget
         self._lines: dict[tuple[str, str], PlannedCalls] = {}
 
@@ -132,23 +133,25 @@ class CallTally:
             ceiling = (
                 price.of(prompts, most * (answer or 0)) if answer is not None or spec.provider == "replay" else None
             )
-        before = self._lines.get((calls.role, calls.model))
+        none = PlannedCalls(role=calls.role, model=calls.model, expected=0, most=0, cost=0, ceiling=0)
+        before = self._lines.get((calls.role, calls.model), none)
         self._lines[calls.role, calls.model] = PlannedCalls(
             role=calls.role,
             model=calls.model,
-            expected=expected + (before.expected if before else 0),
-            most=most + (before.most if before else 0),
-            cost=_total((cost, before.cost if before else 0)),
-            ceiling=_total((ceiling, before.ceiling if before else 0)),
+            expected=expected + before.expected,
+            most=most + before.most,
+            cost=_total((cost, before.cost)),
+            ceiling=_total((ceiling, before.ceiling)),
         )
 
     @property
-    def calls(self) -> tuple[PlannedCalls, ...]:
-        return tuple(self._lines.values())
-
-    @property
-    def budget(self) -> dict[str, float]:
-        return {**self._budget.limits}
+    def plan(self) -> dict[str, Any]:
+        """The fields of a `CallPlan` of these calls."""
+        return {
+            "calls": tuple(self._lines.values()),
+            "budget": {**self._budget.limits},
+            **self._recipe.conversation.model_dump(include={"concurrency", "deadline_seconds", "requests_per_minute"}),
+        }
 
 
 def plan_of(resolved: ResolvedRecipe) -> RunPlan:
@@ -168,14 +171,7 @@ def plan_of(resolved: ResolvedRecipe) -> RunPlan:
             for calls in stages[name].calls(inputs) if key not in seen else ():
                 tally.add(calls, prompts=calls.most * prompt, answer=answer, usual_prompt=usual_prompt)
             seen.add(key)
-    return RunPlan(
-        variants=len(variants),
-        calls=tally.calls,
-        budget=tally.budget,
-        concurrency=recipe.conversation.concurrency,
-        deadline_seconds=recipe.conversation.deadline_seconds,
-        requests_per_minute=recipe.conversation.requests_per_minute,
-    )
+    return RunPlan(**tally.plan, variants=len(variants))
 
 
 def _characters(inputs: StageInputs) -> int:

@@ -14,20 +14,9 @@ from lawtrace.runs.cli.output import STDOUT, print_json, print_note
 from lawtrace.runs.report.terminal_messages import print_diff, print_heading, print_messages, print_outcome
 from lawtrace.runs.report.transcript_diff import ConversationDiff, diff_conversations
 from lawtrace.runs.report.verdict_index import VerdictIndex
+from lawtrace.runs.store import event_log_queries as queries
 from lawtrace.runs.store.event_log_database import is_being_written
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.event_log_queries import (
-    ConversationKey,
-    LoggedConversation,
-    LoggedMessage,
-    MessageQuery,
-    conversation_messages,
-    conversation_numbers,
-    find_conversations,
-    find_message,
-    find_messages,
-    request_behind,
-)
 from lawtrace.runs.store.model_usage import prices_of
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.schemas.call_options import Price
@@ -63,7 +52,7 @@ def messages(
     as_json: JsonOption = False,
 ) -> None:
     """Read the conversations of a run."""
-    wanted = MessageQuery(
+    wanted = queries.MessageQuery(
         stage=stage,
         task=task,
         unit=unit,
@@ -81,7 +70,7 @@ def messages(
             print_messages,
             STDOUT,
             prices=prices,
-            request_of=partial(request_behind, event_log) if prompts else None,
+            request_of=partial(queries.request_behind, event_log) if prompts else None,
         )
         if follow:
             if verdict is not None or rule is not None or diff is not None or as_json:
@@ -92,7 +81,7 @@ def messages(
             _follow(event_log, directory, wanted, show)
             return
         if message is not None:
-            found_message = find_message(event_log, message)
+            found_message = queries.find_message(event_log, message)
             if found_message is None:
                 raise InputError(f"{directory}: no message has the id {message!r}")
             turn = found_message.line.context.turn
@@ -100,16 +89,16 @@ def messages(
         index = VerdictIndex(RunFolder(directory))
         if verdict is not None or rule is not None:
             names = index.conversations(verdict, rule)
-            wanted = replace(wanted, conversations=list(conversation_numbers(event_log, names).values()))
+            wanted = replace(wanted, conversations=list(queries.conversation_numbers(event_log, names).values()))
         if diff is not None:
             with EventLogFile.open(diff) as other:
                 diffs = list(diff_conversations(event_log, other, wanted))
             _show_diffs(diffs, (str(directory), str(diff)), limit, as_json)
             return
-        found = find_conversations(event_log, wanted, limit=limit + 1)
+        found = queries.find_conversations(event_log, wanted, limit=limit + 1)
         if not found:
             raise InputError(f"{directory}: no conversation matches; `lawtrace messages {directory}` shows all")
-        conversations = [(one, conversation_messages(event_log, one.id, wanted)) for one in found[:limit]]
+        conversations = [(one, queries.conversation_messages(event_log, one.id, wanted)) for one in found[:limit]]
         if as_json:
             lines = [_message_json(event_log, one, prices, prompts=prompts) for _, of in conversations for one in of]
             print_json({"conversations": len(conversations), "messages": lines})
@@ -122,8 +111,8 @@ def messages(
 
 def _show(
     index: VerdictIndex,
-    conversation: LoggedConversation,
-    messages: Sequence[LoggedMessage],
+    conversation: queries.LoggedConversation,
+    messages: Sequence[queries.LoggedMessage],
     show: Callable[..., None],
 ) -> None:
     complete = len(messages) == conversation.lines
@@ -134,15 +123,17 @@ def _show(
         print_outcome(STDOUT, found.graded.outcome, found.graded.reason)
 
 
-def _follow(event_log: EventLogFile, directory: Path, wanted: MessageQuery, show: Callable[..., None]) -> None:
+def _follow(event_log: EventLogFile, directory: Path, wanted: queries.MessageQuery, show: Callable[..., None]) -> None:
     """Print messages as they are written, until the run ends."""
-    keys: dict[int, ConversationKey] = {}
+    keys: dict[int, queries.ConversationKey] = {}
     last = before = 0
     while True:
         active = is_being_written(directory)  # Read first: later messages are printed in the next round.
-        for message in find_messages(event_log, wanted, after=last):
+        for message in queries.find_messages(event_log, wanted, after=last):
             if message.conversation not in keys:
-                found = find_conversations(event_log, MessageQuery(conversations=[message.conversation]))
+                found = queries.find_conversations(
+                    event_log, queries.MessageQuery(conversations=[message.conversation])
+                )
                 keys[message.conversation] = found[0].place
             if message.conversation != before:
                 print_heading(STDOUT, keys[message.conversation])
@@ -166,13 +157,13 @@ def _show_diffs(found: Sequence[ConversationDiff], sides: tuple[str, str], limit
 
 
 def _message_json(
-    event_log: EventLogFile, message: LoggedMessage, prices: Mapping[str, Price], *, prompts: bool
+    event_log: EventLogFile, message: queries.LoggedMessage, prices: Mapping[str, Price], *, prompts: bool
 ) -> dict[str, Json]:
     """A message with the figures of its model call and, with `prompts`, what the model was sent."""
     line: dict[str, Json] = {"id": message.id, "at": message.at, **message.line.model_dump(mode="json")}
     line["call"] = None if message.call is None else {**asdict(message.call), "cost": message.call.cost(prices)}
     if prompts:
-        line["request"] = [sent.model_dump(mode="json") for sent in request_behind(event_log, message)]
+        line["request"] = [sent.model_dump(mode="json") for sent in queries.request_behind(event_log, message)]
     return line
 
 

@@ -8,18 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.runs.cli.options import (
-    EnvironmentFolderOption,
-    EnvironmentOption,
-    ForceOption,
-    JsonOption,
-    ReviewersOption,
-    ReviewHostOption,
-    ReviewOpinionsOption,
-    ReviewOutOption,
-    ReviewPortOption,
-    ReviewStatusOption,
-)
+from lawtrace.runs.cli import options
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.rules_extract import read_regulation
 from lawtrace.runs.cli.view import serve_site
@@ -39,16 +28,16 @@ if TYPE_CHECKING:
 
 def review_rules(
     file: Annotated[Path, typer.Argument(help="Rule file to review.")],
-    env: EnvironmentOption = "banking",
+    env: options.EnvironmentOption = "banking",
     document: Annotated[Path | None, typer.Option(help="Regulation from which the rules were extracted.")] = None,
-    reviewers: ReviewersOption = 1,
-    opinions: ReviewOpinionsOption = None,
-    out: ReviewOutOption = None,
-    force: ForceOption = False,
-    status: ReviewStatusOption = False,
-    host: ReviewHostOption = "127.0.0.1",
-    port: ReviewPortOption = 8719,
-    as_json: JsonOption = False,
+    reviewers: options.ReviewersOption = 1,
+    opinions: options.ReviewOpinionsOption = None,
+    out: options.ReviewOutOption = None,
+    force: options.ForceOption = False,
+    status: options.ReviewStatusOption = False,
+    host: options.ReviewHostOption = "127.0.0.1",
+    port: options.ReviewPortOption = 8719,
+    as_json: options.JsonOption = False,
 ) -> CommandResult:
     """Review rules in the browser.
 
@@ -65,15 +54,15 @@ def review_rules(
 
 def review_tasks(
     file: Annotated[Path, typer.Argument(help="Task file to review.")],
-    env: EnvironmentFolderOption = None,
-    reviewers: ReviewersOption = 1,
-    opinions: ReviewOpinionsOption = None,
-    out: ReviewOutOption = None,
-    force: ForceOption = False,
-    status: ReviewStatusOption = False,
-    host: ReviewHostOption = "127.0.0.1",
-    port: ReviewPortOption = 8719,
-    as_json: JsonOption = False,
+    env: options.EnvironmentFolderOption = None,
+    reviewers: options.ReviewersOption = 1,
+    opinions: options.ReviewOpinionsOption = None,
+    out: options.ReviewOutOption = None,
+    force: options.ForceOption = False,
+    status: options.ReviewStatusOption = False,
+    host: options.ReviewHostOption = "127.0.0.1",
+    port: options.ReviewPortOption = 8719,
+    as_json: options.JsonOption = False,
 ) -> CommandResult:
     """Review tasks in the browser.
 

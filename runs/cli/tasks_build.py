@@ -1,13 +1,23 @@
-"""``lawtrace tasks build``: build tasks from traces."""
+"""``lawtrace tasks build``: build tasks from traces.
+
+Shards write the instructions of the requests that are tried first, which are written whatever the answers are. Which
+are tried after them depends on the answers to all, so where too few are accepted, the command without ``--shard`` goes
+on.
+"""
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from pydantic import ValidationError
 
+from lawtrace.agents.concurrency import run_in_worker_thread
+from lawtrace.agents.conversations.instruction_writing import InstructionResult
 from lawtrace.runs.cli.options import ClusterOption, OutOption, ShardOption
 from lawtrace.runs.cli.output_files import check_output, stage_log_folder
 from lawtrace.runs.cli.progress import ProgressBars
@@ -24,15 +34,10 @@ from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.runner import Session, ShardResult, open_session
 from lawtrace.runs.stages.artifacts import RULES, TASK_FUNNEL, TASKS, TRACES
-from lawtrace.runs.stages.instruction_shards import (
-    INSTRUCTIONS,
-    WrittenRequest,
-    tasks_key,
-    tasks_of,
-    write_instructions,
-)
+from lawtrace.runs.stages.build import BUILDING_STAGES, build, tasks_depend
 from lawtrace.runs.stages.resolve import resolve_recipe, with_allowed_environment
-from lawtrace.runs.stages.stage import StageInputs
+from lawtrace.runs.stages.stage import StageContext, StageInputs
+from lawtrace.runs.stages.tasks_stage import WrittenPair, first_requests, write_pairs
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.merging import merge_shards
 from lawtrace.runs.store.run_folder import RunFolder
@@ -44,8 +49,9 @@ from lawtrace.runs.store.shards import (
     read_options,
     record_path,
 )
-from lawtrace.runs.store.stage_files import describe_row_error, read_rows
-from lawtrace.runs.store.stage_store import Products
+from lawtrace.runs.store.stage_files import describe_row_error, read_rows, write_rows
+from lawtrace.runs.store.stage_store import Products, stage_key
+from lawtrace.schemas.choices import STYLES, Style
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.models import StrictModel
@@ -53,6 +59,15 @@ from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.task_rows import TraceRow
 
 COMMAND = "tasks build"
+NOT_ASKED: WrittenPair = dict.fromkeys(STYLES, InstructionResult(None, 0, "not asked"))
+
+
+class WrittenRequest(StrictModel):
+    """The instructions of a request, by the id of its trace, in both styles; the second is missing if the first was not
+    accepted."""
+
+    request: str
+    pair: dict[Style, InstructionResult]
 
 
 @recipe_flags(
@@ -143,18 +158,27 @@ def _write_shard(
         runner = session.runner(inputs)
         if given is not None:
             runner.give(TRACES, given)
-        products = await runner.make(RULES, TRACES)
-        rows, units = await write_instructions(runner.context, products, shard)
-        failed = [f"request {row.request}" for row in rows if not row.is_answered]
-        return ShardResult(rows, tasks_key(runner.context, products), units, failed)
+        products, context = await runner.make(RULES, TRACES), runner.context
+        requests = await run_in_worker_thread(lambda: first_requests(context, products[RULES], products[TRACES]))
+        own = shard.of(requests)
+        with context.progress.stage("instructions", len(own)) as step:
+            pairs = await write_pairs(context, own, step)
+        rows = [WrittenRequest(request=row.id, pair=pair) for row, pair in zip(own, pairs, strict=True)]
+        failed = [f"request {row.request}" for row in rows if any(one.ending == "failure" for one in row.pair.values())]
+        return ShardResult(rows, _tasks_key(context, products), len(requests), failed)
 
     with cluster_at(on, str(shard)):
         command = f"{COMMAND}, shard {shard}"
         made = run_stages(recipe, out, command, work, record_path(out), force=force, shard=shard)
-    INSTRUCTIONS.write(out, made.rows)
+    write_rows(out, made.rows)
     options = _Options(recipe=recipe, traces=traces)
     record.finish(out, key=made.key, units=made.units, complete=not made.unanswered, options=options)
     return shard_result_of(made, shard, out, rows="requests")
+
+
+def _tasks_key(context: StageContext, products: Products) -> str:
+    """A hash over all that the tasks depend on."""
+    return stage_key("tasks", version("lawtrace"), tasks_depend(context), products[RULES], products[TRACES])
 
 
 def merge_tasks(shards: Sequence[FoundShard], out: Path, env: str | None, *, force: bool) -> CommandResult:
@@ -170,14 +194,22 @@ def merge_tasks(shards: Sequence[FoundShard], out: Path, env: str | None, *, for
     given = None if options.traces is None else read_rows(options.traces, TraceRow)
     check_output(out, *_beside(out, given), force=force)
 
+    written: dict[str, WrittenPair] = {row.request: row.pair for row in rows}
+
+    async def look_up(rows: Sequence[TraceRow]) -> list[WrittenPair]:
+        return [written.get(row.id, NOT_ASKED) for row in rows]
+
+    (stage,) = (stage for stage in BUILDING_STAGES if TASKS in stage.produces)
+    of_shards = replace(stage, run=partial(build, write=look_up))
+
     async def work(event_log: EventLogFile) -> Products:
         folder = RunFolder(event_log.path.parent)
         async with open_session(recipe, folder, event_log, progress=ProgressBars()) as session:
-            runner = session.runner(inputs, stages=(tasks_of({row.request: row.pair for row in rows}),))
+            runner = session.runner(inputs, stages=(of_shards,))
             if given is not None:
                 runner.give(TRACES, given)
             products = await runner.make(RULES, TRACES)
-            if tasks_key(runner.context, products) != first.record.key:
+            if _tasks_key(runner.context, products) != first.record.key:
                 raise InputError(f"{first}: its rules, traces or environment changed since; make the shards again")
             return await runner.make(TASKS, incomplete=True)
 

@@ -51,11 +51,7 @@ def plan_legal_calls(recipe: LegalRecipe, cases: Sequence[Case]) -> LegalPlan:
     for cell in cells:
         planner.add_cell(cell)
     return LegalPlan(
-        calls=planner.tally.calls,
-        budget=planner.tally.budget,
-        concurrency=recipe.conversation.concurrency,
-        deadline_seconds=recipe.conversation.deadline_seconds,
-        requests_per_minute=recipe.conversation.requests_per_minute,
+        **planner.tally.plan,
         cells=len(cells),
         cases=len(cases),
         questions=planner.questions,

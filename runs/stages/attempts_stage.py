@@ -37,11 +37,7 @@ log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class AttemptUnit:
-    """One attempt that is to be made. It depends on no other attempt.
-
-    Attributes:
-        name: the model's name in rows and event logs.
-    """
+    """One attempt that is to be made. It depends on no other attempt. ``name``: of the model in rows and event logs."""
 
     model: ModelSpec
     name: str

@@ -55,19 +55,18 @@ def baseline_answer(model: ModelSpec, environment: Environment, task: Task, styl
     """The answer of a built-in model in program mode."""
     match model.baseline:
         case "reference":
-            return _fenced(task.program)
+            program = task.program
         case "literal":
-            return _fenced(task.literal[style])
+            program = task.literal[style]
         case "habit":
-            return _fenced(
-                print_wrapped(environment, habits[style], wrap_task(environment, task, style, habits[style]))
-            )
+            program = print_wrapped(environment, habits[style], wrap_task(environment, task, style, habits[style]))
         case "noop":
-            return _fenced("pass\n")
+            program = "pass\n"
         case "refuse":
             return REFUSAL
         case _:
             raise InputError(f"model '{model}' is not a baseline policy; choose one of {', '.join(BASELINES)}")
+    return f"```python\n{program}```"
 
 
 def baseline_programs(environment: Environment, tasks: Sequence[Task]) -> list[Answer]:
@@ -103,7 +102,3 @@ def check_traces_present(models: Sequence[str], tasks: Sequence[Task], mode: Act
             f"task {without}: imported as a program, so it has no trace for {playing[0]!r}; use mode "
             "'program' for that model"
         )
-
-
-def _fenced(program: str) -> str:
-    return f"```python\n{program}```"

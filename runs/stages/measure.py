@@ -6,19 +6,7 @@ from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.environments.sandbox import Sandbox
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.scoring.judge import judge_rules
-from lawtrace.runs.stages.artifacts import (
-    BASELINE,
-    EXTRACTED_RULES,
-    FINDINGS,
-    HABITS,
-    ORACLE_STRENGTH,
-    PROVENANCE,
-    QUALITY,
-    RULES,
-    TASK_FUNNEL,
-    TASKS,
-    TRACES,
-)
+from lawtrace.runs.stages import artifacts as files
 from lawtrace.runs.stages.build import extracts
 from lawtrace.runs.stages.execution import run_program
 from lawtrace.runs.stages.habits import find_task_habits, habit_steps
@@ -34,10 +22,10 @@ from lawtrace.solver.traces import print_program, without_call
 
 
 async def _measure_strength(context: StageContext, products: Products) -> Made:
-    environment, rules, tasks = context.domain.environment, products[RULES], products[TASKS]
+    environment, rules, tasks = context.domain.environment, products[files.RULES], products[files.TASKS]
     authorized = [task for task in tasks if task.variant == "authorized"]
     used = {task.id.removesuffix("-denied") for task in tasks}
-    traces = [(row.id, trace_of(row, environment)) for row in products[TRACES] if row.id in used]
+    traces = [(row.id, trace_of(row, environment)) for row in products[files.TRACES] if row.id in used]
     with context.progress.stage("strength of the oracle", len(authorized) + len(traces)) as step:
         row = await run_in_worker_thread(
             lambda: OracleStrengthRow(
@@ -45,7 +33,7 @@ async def _measure_strength(context: StageContext, products: Products) -> Made:
                 strength=measure_mutation_score(environment, rules, traces, step),
             )
         )
-    return Made().add(ORACLE_STRENGTH, [row])
+    return Made().add(files.ORACLE_STRENGTH, [row])
 
 
 def check_deletions(
@@ -71,20 +59,20 @@ def check_deletions(
 
 
 async def _find_habits(context: StageContext, products: Products) -> Made:
-    tasks = products[TASKS]
+    tasks = products[files.TASKS]
     with context.progress.stage("habits", habit_steps(tasks)) as step:
         rows = await run_in_worker_thread(lambda: find_task_habits(context.domain.environment, tasks, step))
-    return Made().add(HABITS, rows)
+    return Made().add(files.HABITS, rows)
 
 
 def _findings_need(inputs: StageInputs) -> tuple[AnyFile, ...]:
     return (
-        RULES,
-        TASK_FUNNEL,
-        ORACLE_STRENGTH,
-        HABITS,
-        *((EXTRACTED_RULES, PROVENANCE) if extracts(inputs) else ()),
-        *((BASELINE,) if inputs.recipe.models.trace_writer is not None else ()),
+        files.RULES,
+        files.TASK_FUNNEL,
+        files.ORACLE_STRENGTH,
+        files.HABITS,
+        *((files.EXTRACTED_RULES, files.PROVENANCE) if extracts(inputs) else ()),
+        *((files.BASELINE,) if inputs.recipe.models.trace_writer is not None else ()),
     )
 
 
@@ -95,11 +83,11 @@ def _findings_depend(inputs: StageInputs) -> Mapping[str, object]:
 async def _find(context: StageContext, products: Products) -> Made:
     from lawtrace.runs.stages.model_baseline import measure_baseline
 
-    (funnel,), (oracle,) = products[TASK_FUNNEL], products[ORACLE_STRENGTH]
+    (funnel,), (oracle,) = products[files.TASK_FUNNEL], products[files.ORACLE_STRENGTH]
     baseline = None
-    if BASELINE in products and context.recipe.models.trace_writer is not None:
+    if files.BASELINE in products and context.recipe.models.trace_writer is not None:
         name, length = context.role_models.name_of("trace_writer"), context.recipe.tasks.length
-        baseline = measure_baseline(context.domain, products[BASELINE], model=name, length=length)
+        baseline = measure_baseline(context.domain, products[files.BASELINE], model=name, length=length)
     score, beside = await _extraction_scores(context, products) if extracts(context) else (None, None)
     findings = Findings(
         funnel=funnel.funnel,
@@ -108,9 +96,9 @@ async def _find(context: StageContext, products: Products) -> Made:
         extraction=score,
         extraction_baseline=beside,
         baseline=baseline,
-        habits=tuple(products[HABITS]),
+        habits=tuple(products[files.HABITS]),
     )
-    return Made().add(FINDINGS, [findings])
+    return Made().add(files.FINDINGS, [findings])
 
 
 async def _extraction_scores(
@@ -122,12 +110,12 @@ async def _extraction_scores(
     """
     from lawtrace.runs.stages.rules_stage import run_offline_extraction, score_extraction
 
-    provenance, gold, domain = provenance_of(products[PROVENANCE]), context.rules, context.domain
+    provenance, gold, domain = provenance_of(products[files.PROVENANCE]), context.rules, context.domain
     if provenance.unread:
         return None, None
     if context.recipe.rules.file is None and domain.gold_file != domain.rules_file:
         gold = rules_over_offered_tools(context.recipe, domain, load_rules(domain.gold_file))
-    score = score_extraction(products[EXTRACTED_RULES], gold, provenance)
+    score = score_extraction(products[files.EXTRACTED_RULES], gold, provenance)
     if score.extracted_by == "offline":
         return score, None
     beside = await run_offline_extraction(context.domain, context.extracted_regulation)
@@ -137,33 +125,33 @@ async def _extraction_scores(
 async def _check_quality(context: StageContext, products: Products) -> Made:
     from lawtrace.runs.stages.quality import check_tasks
 
-    tasks = products[TASKS]
+    tasks = products[files.TASKS]
     with context.progress.stage(f"checks, {context.domain.environment.name}", len(tasks)) as step:
-        rows = await check_tasks(context, tasks, products[HABITS], step)
+        rows = await check_tasks(context, tasks, products[files.HABITS], step)
     undecided = any(finding.detail == "the reader failed" for row in rows for finding in row.findings)
-    return Made(complete=not undecided).add(QUALITY, rows)
+    return Made(complete=not undecided).add(files.QUALITY, rows)
 
 
 MEASURING_STAGES: tuple[Stage[StageInputs, StageContext], ...] = (
     Stage(
         name="oracle_strength",
-        produces=(ORACLE_STRENGTH,),
-        needs=lambda _: (RULES, TRACES, TASKS),
+        produces=(files.ORACLE_STRENGTH,),
+        needs=lambda _: (files.RULES, files.TRACES, files.TASKS),
         depends=StageInputs.environment_key,
         run=_measure_strength,
     ),
     Stage(
         name="habits",
-        produces=(HABITS,),
-        needs=lambda _: (TASKS,),
+        produces=(files.HABITS,),
+        needs=lambda _: (files.TASKS,),
         depends=StageInputs.environment_key,
         run=_find_habits,
     ),
-    Stage(name="findings", produces=(FINDINGS,), needs=_findings_need, depends=_findings_depend, run=_find),
+    Stage(name="findings", produces=(files.FINDINGS,), needs=_findings_need, depends=_findings_depend, run=_find),
     Stage(
         name="quality",
-        produces=(QUALITY,),
-        needs=lambda _: (TASKS, HABITS),
+        produces=(files.QUALITY,),
+        needs=lambda _: (files.TASKS, files.HABITS),
         depends=lambda inputs: {**inputs.environment_key(), **inputs.roles_key("independent_reader")},
         run=_check_quality,
     ),
