@@ -8,15 +8,7 @@ from typing import Unpack
 from lawtrace.environments.progress import StageProgress
 from lawtrace.runs.call_plan import plan_of
 from lawtrace.runs.recipe_checks import check_access
-from lawtrace.runs.runner import (
-    RunResult,
-    SessionOptions,
-    ShardResult,
-    VariantResult,
-    run_recipe,
-    run_shard,
-    run_variants,
-)
+from lawtrace.runs.runner import SessionOptions, ShardResult, VariantResult, run_shard, run_variants
 from lawtrace.runs.stages.artifacts import ATTEMPTS
 from lawtrace.runs.stages.resolve import ResolvedRecipe, resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -32,15 +24,9 @@ from lawtrace.schemas.recipe import Recipe
 
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
-    """A run with its report.
-
-    Attributes:
-        result: None for an ablation.
-        variants: the variants of an ablation; empty for any other run.
-    """
+    """A run with its report. A run without an ablation is its only variant, without a name."""
 
     folder: RunFolder
-    result: RunResult | None
     variants: Sequence[VariantResult]
     report: WrittenReport
 
@@ -66,7 +52,7 @@ def continue_run(
     """Make the attempts of the shard, with its record beside them; without one, run all stages of a recipe, of each
     variant of an ablation, and write the reports.
 
-    Raises as `lawtrace.runs.runner.run_recipe`, and OperationalError if no variant of an ablation has verdicts.
+    Raises as `lawtrace.runs.runner.run_variants`, and OperationalError if no variant of an ablation has verdicts.
     """
     shard = options.get("shard")
     if shard is None:
@@ -81,14 +67,10 @@ def continue_run(
 def _finish(
     resolved: ResolvedRecipe, folder: RunFolder, event_log: EventLogFile, **options: Unpack[SessionOptions]
 ) -> FinishedRun:
-    result, variants = None, list[VariantResult]()
-    if resolved.recipe.ablation:
-        variants = asyncio.run(run_variants(resolved, folder, event_log, **options))
-    else:
-        result = asyncio.run(run_recipe(resolved, folder, event_log, **options))
-    if variants and all(one.result is None for one in variants):
+    variants = asyncio.run(run_variants(resolved, folder, event_log, **options))
+    if all(one.result is None for one in variants):
         raise OperationalError(f"no variant has verdicts; first failure: {variants[0].row.ended}")
-    return FinishedRun(folder, result, variants, write_run_report(folder.path, resolved=resolved))
+    return FinishedRun(folder, variants, write_run_report(folder.path, resolved=resolved))
 
 
 def merge_run(

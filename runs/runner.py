@@ -276,7 +276,8 @@ async def open_session(
     resumed = sum(1 for _ in event_log.entries(kind="resumed"))
     store, reuse = StageStore(folder.path, event_log.entries(kind="stage")), options.get("reuse")
     for key, path in options.get("unanswered", {}).items():
-        store.add_incomplete(key, path)
+        store.add(key, path, file_digest(path))
+        store.incomplete.add(key)
     async with ModelClients(
         event_log,
         settings=call_settings(recipe).share((options.get("shard") or WHOLE).count),
@@ -302,8 +303,9 @@ async def run_recipe(
 
     Raises EmptyStageError or NoResponseError if a stage has no result that the next one can use.
     """
-    async with open_session(resolved.recipe, folder, event_log, **options) as session:
-        return await _run_all(session.runner(resolved.inputs), folder)
+    (one,) = await run_variants(resolved, folder, event_log, **options)
+    assert one.result is not None
+    return one.result
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,7 +349,7 @@ def shard_result(runner: Runner[StageContext]) -> ShardResult[Attempt]:
 async def run_variants(
     resolved: ResolvedRecipe, folder: RunFolder, event_log: EventLogFile, **options: Unpack[SessionOptions]
 ) -> list[VariantResult]:
-    """Run all variants of an ablation in order, each in its own folder.
+    """Run all variants in order, those of an ablation each in its own folder.
 
     A variant that ends early (no accepted task, no possible trace, no answer of a model) is a result of the ablation;
     the other variants still run.
@@ -356,12 +358,15 @@ async def run_variants(
     first: dict[str, int] = {}
     async with open_session(resolved.recipe, folder, event_log, **options) as session:
         for variant, inputs in resolved.variants:
-            files = folder.variant(variant.number)
+            files = folder.variant(variant.number) if resolved.recipe.ablation else folder
             runner = session.runner(inputs, folder=files, variant=variant.name or None)
             run, ended = None, None
             try:
-                run = await _run_all(runner, files)
+                made = await runner.make(*run_targets(inputs))
+                run = RunResult(inputs.recipe, files, made[TASKS], made[ATTEMPTS], made[VERDICTS], made[FINDINGS][0])
             except (EmptyStageError, NoResponseError, SearchError) as error:
+                if not resolved.recipe.ablation:
+                    raise
                 ended = str(error)
             row = VariantRow(
                 number=variant.number,
@@ -373,10 +378,6 @@ async def run_variants(
                 declaration=runner.context.domain.digest,
             )
             results.append(VariantResult(row, run))
-    write_rows(folder.variants, (one.row for one in results))
+    if resolved.recipe.ablation:
+        write_rows(folder.variants, (one.row for one in results))
     return results
-
-
-async def _run_all(runner: Runner[StageContext], folder: RunFolder) -> RunResult:
-    made = await runner.make(*run_targets(runner.context))
-    return RunResult(runner.context.recipe, folder, made[TASKS], made[ATTEMPTS], made[VERDICTS], made[FINDINGS][0])

@@ -32,14 +32,7 @@ from lawtrace.runs.stages.artifacts import ATTEMPTS, TASKS, VERDICTS
 from lawtrace.runs.stages.baseline_answers import baseline_programs
 from lawtrace.runs.stages.stage import Stage, StageContext, StageInputs
 from lawtrace.runs.stages.submitted_programs import PROGRAMS, PROGRAMS_STAGE
-from lawtrace.runs.store.shards import (
-    FoundShard,
-    Shard,
-    ShardRecord,
-    merged_lines,
-    read_options,
-    record_path,
-)
+from lawtrace.runs.store.shards import FoundShard, Shard, ShardRecord, merged_lines, read_options, record_path
 from lawtrace.runs.store.stage_files import read_rows, write_lines, write_rows
 from lawtrace.runs.store.stage_store import Products, StageFile
 from lawtrace.runs.web.export import write_run_report

@@ -20,8 +20,7 @@ from lawtrace.solver.rules import load_rules
 
 def guard(
     command: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="-- <command>", help="Command that serves MCP on standard streams."),
+        list[str] | None, typer.Argument(metavar="-- <command>", help="Command that serves MCP on standard streams.")
     ] = None,
     url: Annotated[str | None, typer.Option(help="Address of an MCP server, instead of a command.")] = None,
     rules: Annotated[Path | None, typer.Option(help="Rule file; default: that of --env.")] = None,

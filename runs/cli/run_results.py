@@ -59,18 +59,17 @@ def report_shown(report: WrittenReport, folder: Path) -> Iterator[RenderableType
 def run_result_of(run: "FinishedRun", fail_under: float | None) -> CommandResult:
     """The results of a run; exit code 1 for shortfalls."""
     shortfalls = find_shortfalls(verdicts_of_run(run.folder), fail_under)
-    if run.result is not None:
-        shortfalls += missing_tasks(run.result)
+    summary: dict[str, Json] = {"run": str(run.folder.path), "report": str(run.report.path)}
+    variants: list[Json] = []
     for one in run.variants:
-        missing = missing_tasks(one.result) if one.result else []
-        shortfalls += [f"{one.row.name}: {sentence}" for sentence in missing]
-    if run.result is not None:
-        summary = _summary(run.result)
-    else:
-        variants: list[Json] = [
-            {**one.row.model_dump(mode="json"), **(_summary(one.result) if one.result else {})} for one in run.variants
-        ]
-        summary = {"run": str(run.folder.path), "report": str(run.report.path), "variants": variants}
+        missing, name = missing_tasks(one.result) if one.result else [], one.row.name
+        shortfalls += [f"{name}: {sentence}" if name else sentence for sentence in missing]
+        results = _summary(one.result) if one.result else {}
+        if name:
+            variants.append({**one.row.model_dump(mode="json"), **results})
+            summary["variants"] = variants
+        else:
+            summary = results
     ending = {"usage": [asdict(line) for line in run.report.usage], "shortfalls": shortfalls}
     messages = Note(f"Messages: lawtrace messages {run.folder.path}")
     shown = chain(report_shown(run.report, run.folder.path), (messages,))

@@ -41,14 +41,7 @@ from lawtrace.runs.stages.tasks_stage import WrittenPair, first_requests, write_
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.merging import merge_shards
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.shards import (
-    FoundShard,
-    Shard,
-    ShardRecord,
-    merged_lines,
-    read_options,
-    record_path,
-)
+from lawtrace.runs.store.shards import FoundShard, Shard, ShardRecord, merged_lines, read_options, record_path
 from lawtrace.runs.store.stage_files import describe_row_error, read_rows, write_rows
 from lawtrace.runs.store.stage_store import Products, stage_key
 from lawtrace.schemas.choices import STYLES, Style

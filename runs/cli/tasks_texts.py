@@ -7,14 +7,13 @@ from typing import Annotated
 
 import typer
 
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.cli.options import EnvironmentFolderOption
 from lawtrace.runs.cli.output import print_note
 from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.stages.human_texts import EntryFinding, asked_requests, check_texts
 from lawtrace.runs.store.stage_files import read_rows, write_lines
-from lawtrace.runs.store.task_file import read_tasks
+from lawtrace.runs.store.task_file import read_tasks, recorded_domain
 from lawtrace.runs.store.text_file import entry_skeleton, read_texts, skeleton
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.task_rows import TraceRow
@@ -84,10 +83,5 @@ def _requests(traces: Path | None, tasks: Path | None, env: str | None) -> tuple
     if traces is None or tasks is not None:
         raise InputError("name what the texts are for: either --traces FILE or --tasks FILE")
     found = read_rows(traces, TraceRow)
-    name = found[0].environment
-    if env is None and name not in BUILT_IN_DOMAINS:
-        raise InputError(f"{traces}: its traces are about {name!r}, which is not built in; say where: --env ./{name}")
-    environment = load_domain(env or name).environment
-    if {row.environment for row in found} != {environment.name}:
-        raise InputError(f"{traces}: its traces are about {name!r}, not about {environment.name!r}")
+    environment = recorded_domain(traces, "traces", found[0].environment, env).environment
     return environment, asked_requests(environment, found)

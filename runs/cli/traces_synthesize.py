@@ -19,15 +19,7 @@ from lawtrace.runs.stages.artifacts import RULES, TRACES
 from lawtrace.runs.stages.build import traces_depend
 from lawtrace.runs.stages.resolve import resolve_recipe, with_allowed_environment
 from lawtrace.runs.stages.traces_stage import TracePlan, make_traces
-from lawtrace.runs.store.shards import (
-    WHOLE,
-    FoundShard,
-    Shard,
-    ShardRecord,
-    merged_lines,
-    read_options,
-    record_path,
-)
+from lawtrace.runs.store.shards import WHOLE, FoundShard, Shard, ShardRecord, merged_lines, read_options, record_path
 from lawtrace.runs.store.stage_files import write_lines
 from lawtrace.runs.store.stage_store import stage_key
 from lawtrace.runs.tasks import task_mode
@@ -40,10 +32,7 @@ from lawtrace.solver.coverage.measures import measure_coverage
 
 @recipe_flags("rules", "count", "length", "trace_mode", *TRACE_CONSTRAINTS, *DIFFICULTY, "seed")
 def synthesize_traces(
-    flags: RecipeFlags,
-    shard: ShardOption = None,
-    on: ClusterOption = None,
-    out: OutOption = Path("traces.jsonl"),
+    flags: RecipeFlags, shard: ShardOption = None, on: ClusterOption = None, out: OutOption = Path("traces.jsonl")
 ) -> CommandResult:
     """Synthesize compliant traces.
 

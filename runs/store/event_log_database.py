@@ -188,10 +188,7 @@ def translate_errors(path: Path) -> Generator[None]:
 
 def _check_schema(path: Path, connection: sqlite3.Connection, schemas: Collection[int]) -> None:
     """Raises InputError for an event log that cannot be read."""
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     if connection.execute("PRAGMA application_id").fetchone() != (_APPLICATION_ID,):
-        if {"meta", "entries"} <= tables:
-            raise InputError(f"{path} was written by lawtrace before its first release; start a new run")
         raise InputError(f"{path} is not an event log of lawtrace; give the folder of a run")
     about: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
     if not about.get("schema_version", "").isdecimal() or "lawtrace_version" not in about:

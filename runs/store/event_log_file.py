@@ -132,11 +132,7 @@ class EventLogFile:
             await self._writer.flush()
 
     def timed_entries(
-        self,
-        *,
-        kind: EntryKind | Sequence[EntryKind] = (),
-        role: str | None = None,
-        conversation: str | None = None,
+        self, *, kind: EntryKind | Sequence[EntryKind] = (), role: str | None = None, conversation: str | None = None
     ) -> Iterator[tuple[str, Entry]]:
         """The entries in order, each with the time at which it was recorded (ISO 8601).
 

@@ -31,12 +31,7 @@ COLUMNS = "seq, at, kind, conversation, role, turn, text, request, hash, occurre
 KEY = ("stage", "task", "unit", "style", "conversation_kind", "tested_model", "trial", "variant")
 """The fields of `Context` that identify a conversation."""
 
-_TEXT_FIELDS: dict[EntryKind, str] = {
-    "message": "content",
-    "model_call": "answer",
-    "failure": "text",
-    "retry": "error",
-}
+_TEXT_FIELDS: dict[EntryKind, str] = {"message": "content", "model_call": "answer", "failure": "text", "retry": "error"}
 _MAX_CACHED = 20_000
 _SHORT = 100
 """Characters of a text that is stored as it is."""

@@ -31,13 +31,16 @@ class UsableRows(Generic[Row]):
         self.rows.append(row)
         self.places.append(place)
 
+    def valid(self) -> list[Row]:
+        """All rows. Raises InputError with the first problem."""
+        if self.problems:
+            raise InputError(str(self.problems[0]))
+        return self.rows
+
 
 def read_rows(path: Path, model: type[Row], *, empty: bool = False) -> list[Row]:
     """The rows of a stage file. Raises InputError with line and field, or if there are no rows and not ``empty``."""
-    usable = read_usable_lines(path, model.model_validate_json, empty=empty)
-    if usable.problems:
-        raise InputError(str(usable.problems[0]))
-    return usable.rows
+    return read_usable_lines(path, model.model_validate_json, empty=empty).valid()
 
 
 def read_usable_rows(path: Path, model: type[Row]) -> UsableRows[Row]:

@@ -87,11 +87,6 @@ class StageStore:
         """Add a file under its key. The first one is kept: later ones are copies of it."""
         self._found.setdefault(key, {}).setdefault(path.name, (path, sha256))
 
-    def add_incomplete(self, key: str, path: Path) -> None:
-        """Add a file that lacks answers, which is used in this session nevertheless."""
-        self.add(key, path, file_digest(path))
-        self.incomplete.add(key)
-
     def find(self, key: str, names: Iterable[str]) -> Mapping[str, Path] | None:
         """The files under the key; None unless all exist unchanged."""
         found = self._found.get(key, {})

@@ -11,7 +11,7 @@ be concatenated.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -49,33 +49,16 @@ def digest_written_rules(rules: Iterable[object]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-class TaskParser:
-    """Parses the lines of a task file in order; it remembers the rule sets of the headers."""
-
-    def __init__(self) -> None:
-        self.rule_sets: dict[str, tuple[Rule, ...]] = {}
-
-    def take_header(self, line: str | bytes) -> bool:
-        """Whether the line is a header; its rule sets are then known. Raises ValueError for an invalid one."""
-        text = line if isinstance(line, str) else line.decode()
-        if '"lawtrace.task_file/' not in text:
-            return False
-        written: Any = json.loads(text)
-        if "rule_sets" not in written:
-            return False
-        header = TaskFileHeader.model_validate(written)
-        for digest in header.rule_sets:
-            if (found := digest_written_rules(written["rule_sets"][digest])) != digest:
-                raise ValueError(f"rule set {digest!r} does not match its rules, whose digest is {found}")
-        self.rule_sets |= header.rule_sets
-        return True
-
-    def parse(self, line: str | bytes) -> Task:
-        """The task of a line. Raises ValueError."""
-        row = TaskRow.model_validate_json(line)
-        if row.rule_set not in self.rule_sets:
-            raise ValueError(f"field 'rule_set': no header has the rule set {row.rule_set!r}")
-        return Task.of(row, self.rule_sets[row.rule_set])
+def _rule_sets(line: str) -> dict[str, tuple[Rule, ...]] | None:
+    """The rule sets of a header; None if the line is no header. Raises ValueError for an invalid one."""
+    written: Any = json.loads(line) if '"lawtrace.task_file/' in line else {}
+    if "rule_sets" not in written:
+        return None
+    header = TaskFileHeader.model_validate(written)
+    for digest in header.rule_sets:
+        if (found := digest_written_rules(written["rule_sets"][digest])) != digest:
+            raise ValueError(f"rule set {digest!r} does not match its rules, whose digest is {found}")
+    return header.rule_sets
 
 
 def write_tasks(path: Path, tasks: Sequence[Task]) -> int:
@@ -87,22 +70,27 @@ def write_tasks(path: Path, tasks: Sequence[Task]) -> int:
 
 def read_task_rows(path: Path) -> UsableRows[Task]:
     """The valid rows of a task file. Raises InputError if it cannot be read, or a header is missing or invalid."""
-    usable, parser, started = UsableRows[Task](), TaskParser(), False
+    usable = UsableRows[Task]()
+    rule_sets: dict[str, tuple[Rule, ...]] | None = None
     for number, line in numbered_lines(path):
         place = f"{path}, line {number}"
         try:
-            if parser.take_header(line):
-                started = True
-                continue
+            found = _rule_sets(line)
         except ValueError as error:
             raise InputError(f"{place}: invalid header: {describe_row_error(error)}") from error
-        if not started:
+        if found is not None:
+            rule_sets = {**(rule_sets or {}), **found}
+            continue
+        if rule_sets is None:
             raise InputError(
                 f"{place}: not the header of a task file ({HEADER_SCHEMA}); an older lawtrace or another program wrote "
                 "this file: build, import or release the tasks again"
             )
         try:
-            usable.add(place, parser.parse(line))
+            row = TaskRow.model_validate_json(line)
+            if row.rule_set not in rule_sets:
+                raise ValueError(f"field 'rule_set': no header has the rule set {row.rule_set!r}")
+            usable.add(place, Task.of(row, rule_sets[row.rule_set]))
         except ValueError as error:
             usable.problems.append(Problem(place, describe_row_error(error)))
     return usable
@@ -115,10 +103,7 @@ class TaskFile(StageFile[Task]):
         super().__init__(name, Task)
 
     def read(self, path: Path) -> list[Task]:
-        read = read_task_rows(path)
-        if read.problems:
-            raise InputError(str(read.problems[0]))
-        return read.rows
+        return read_task_rows(path).valid()
 
     def write(self, path: Path, rows: Sequence[Task]) -> int:
         return write_tasks(path, rows)
@@ -131,9 +116,7 @@ def read_tasks(path: Path, env: str | None = None) -> tuple[list[Task], Domain]:
     invalid state: a verdict on such a task would be meaningless.
     """
     usable, domain = read_usable_tasks(path, env)
-    if usable.problems:
-        raise InputError(str(usable.problems[0]))
-    return usable.rows, domain
+    return usable.valid(), domain
 
 
 def read_usable_tasks(path: Path, env: str | None = None) -> tuple[UsableRows[Task], Domain]:
@@ -143,15 +126,7 @@ def read_usable_tasks(path: Path, env: str | None = None) -> tuple[UsableRows[Ta
     if not read.rows:
         reason = read.problems[0] if read.problems else "run the stage that writes it first"
         raise InputError(f"{path}: no valid task; {reason}")
-    name = read.rows[0].environment
-    if env is None and name not in BUILT_IN_DOMAINS:
-        raise InputError(
-            f"{path}: its tasks are about the environment {name!r}, which is not built in; say where its folder is: "
-            f"--env ./{name}"
-        )
-    domain = load_domain(env or name)
-    if domain.environment.name != name:
-        raise InputError(f"{path}: its tasks are about {name!r}, not about {domain.environment.name!r} from --env")
+    domain = recorded_domain(path, "tasks", read.rows[0].environment, env)
     usable = UsableRows[Task](problems=read.problems)
     seen: set[str] = set()
     for place, task in zip(read.places, read.rows, strict=True):
@@ -164,6 +139,22 @@ def read_usable_tasks(path: Path, env: str | None = None) -> tuple[UsableRows[Ta
     if not usable.rows:
         raise InputError(f"{path}: no valid task; {usable.problems[0]}")
     return usable, domain
+
+
+def recorded_domain(path: Path, rows: str, name: str, env: str | None) -> Domain:
+    """The environment of this name, which the rows of a file are about; ``env`` is its folder, if it is not built in.
+
+    Raises InputError if it is not found or is another one.
+    """
+    if env is None and name not in BUILT_IN_DOMAINS:
+        raise InputError(
+            f"{path}: its {rows} are about the environment {name!r}, which is not built in; say where its folder is: "
+            f"--env ./{name}"
+        )
+    domain = load_domain(env or name)
+    if domain.environment.name != name:
+        raise InputError(f"{path}: its {rows} are about {name!r}, not about {domain.environment.name!r} from --env")
+    return domain
 
 
 def _task_problem(environment: Environment, task: Task, seen: set[str]) -> str | None:
@@ -194,18 +185,12 @@ def match_to_tasks(tasks: Sequence[Task], read: UsableRows[RowAboutTask]) -> Usa
     for place, row in zip(read.places, read.rows, strict=True):
         key = row.key
         before = first.setdefault(key, place)
-        if (problem := _unknown_task(by_id, key)) is not None:
-            usable.problems.append(Problem(place, problem))
+        if key.task not in by_id:
+            usable.problems.append(Problem(place, f"no task {key.task!r} in the task file"))
+        elif key.style not in by_id[key.task].instructions:
+            usable.problems.append(Problem(place, f"task {key.task!r} has no {key.style} instruction"))
         elif before != place:
             usable.problems.append(Problem(place, f"the same attempt of {key.task!r} by {key.model!r} as in {before}"))
         else:
             usable.add(place, row)
     return usable
-
-
-def _unknown_task(tasks: Mapping[str, Task], key: AttemptKey) -> str | None:
-    if key.task not in tasks:
-        return f"no task {key.task!r} in the task file"
-    if key.style not in tasks[key.task].instructions:
-        return f"task {key.task!r} has no {key.style} instruction"
-    return None
