@@ -14,7 +14,7 @@ from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.runner import Session, ShardResult, shard_result
 from lawtrace.runs.stages.artifacts import ATTEMPTS, TASKS
-from lawtrace.runs.store.shards import WHOLE, Shard, ShardRecord, record_path
+from lawtrace.runs.store.shards import WHOLE, Shard, ShardRecord
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.schemas.attempt_rows import Attempt
 
@@ -33,15 +33,14 @@ def attempt(
     For each task and style the model writes a program, which runs in the sandbox, or calls tools. Exit code 1 if an
     attempt has no answer.
     """
-    part = WHOLE if shard is None else Shard.parse(shard)
+    part = None if shard is None else Shard.parse(shard)
     rows, domain = read_tasks(tasks, flags.env)
     inputs = stage_recipe(flags, domain.environment.name)
     name = f"attempt by {', '.join(inputs.recipe.attempts.all_models)} on {tasks}{f', first {limit}' if limit else ''}"
-    command = name if shard is None else f"{name}, shard {part}"
-    record = ShardRecord.of("attempt", part, out, name=name, events=stage_log_folder(out).name)
+    record = ShardRecord.of("attempt", part or WHOLE, out, name=name, events=stage_log_folder(out).name)
 
     async def work(session: Session) -> ShardResult[Attempt]:
-        if shard is not None:
+        if part is not None:
             record.write(out)
         runner = session.runner(inputs)
         runner.give(TASKS, rows[:limit])
@@ -49,10 +48,9 @@ def attempt(
         return shard_result(runner)
 
     with cluster_at(on, shard) as cluster:
-        beside = (record_path(out),) if shard else ()
-        made = run_stages(inputs.recipe, out, command, work, *beside, force=flags.force, shard=part, cluster=cluster)
+        made = run_stages(inputs.recipe, out, name, work, force=flags.force, shard=part, cluster=cluster)
     ATTEMPTS.write(out, made.rows)
-    if shard is None:
+    if part is None:
         return attempts_result(made.rows, out)
     record.finish(out, key=made.key, units=made.units, complete=not made.unanswered)
     return shard_result_of(made, part, out)

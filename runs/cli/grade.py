@@ -32,7 +32,7 @@ from lawtrace.runs.stages.artifacts import ATTEMPTS, TASKS, VERDICTS
 from lawtrace.runs.stages.baseline_answers import baseline_programs
 from lawtrace.runs.stages.stage import Stage, StageContext, StageInputs
 from lawtrace.runs.stages.submitted_programs import PROGRAMS, PROGRAMS_STAGE
-from lawtrace.runs.store.shards import FoundShard, Shard, ShardRecord, merged_lines, read_options, record_path
+from lawtrace.runs.store.shards import FoundShard, Shard, ShardRecord, merged_lines, read_options
 from lawtrace.runs.store.stage_files import read_rows, write_lines, write_rows
 from lawtrace.runs.store.stage_store import Products, StageFile
 from lawtrace.runs.web.export import write_run_report
@@ -88,7 +88,6 @@ def grade(
         files = published_evaluation("stages:VERDICTS_BY_PROFILE")
     profiles: list[GradingProfile] = [name for name in GRADING_PROFILES if compare is not None or name == profile]
     graded_rows = given.rows if part is None else part.of(given.rows)
-    records = () if part is None else (record_path(out),)
 
     async def work(session: Session) -> Products:
         runner = session.runner(inputs, stages=stages)
@@ -100,7 +99,7 @@ def grade(
     sandbox = profiles != ["strict"] or any(isinstance(row, Answer) for row in graded_rows)
     with cluster_at(on, shard) as cluster:
         made = run_stages(
-            recipe, out, "grade", work, *records, force=flags.force, sandbox=sandbox, models=False, cluster=cluster
+            recipe, out, "grade", work, force=flags.force, sandbox=sandbox, models=False, shard=part, cluster=cluster
         )
     verdicts, attempts = made[files[profile]], made[ATTEMPTS]
     write_rows(out, verdicts)

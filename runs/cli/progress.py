@@ -36,40 +36,32 @@ def _bar(name: str, total: int | None, note: Note) -> Generator[Callable[[], Non
 
 @contextmanager
 def _lines(name: str, total: int | None, note: Note) -> Generator[Callable[[], None]]:
-    lines = _Lines(name, total, note)
-    thread = Thread(target=lines.print_until_ended, name="progress", daemon=True)
+    """A line a minute, also while a step takes longer than that."""
+    done, begun, lock, ended = 0, time.monotonic(), Lock(), Event()
+
+    def step() -> None:
+        nonlocal done
+        with lock:  # steps may end in several threads
+            done += 1
+
+    def print_until_ended() -> None:
+        while not ended.wait(SECONDS_PER_LINE):
+            print_note(_line(name, done, total, time.monotonic() - begun, note()))
+
+    thread = Thread(target=print_until_ended, name="progress", daemon=True)
     thread.start()
     try:
-        yield lines.step
+        yield step
     finally:
-        lines.ended.set()
+        ended.set()
         thread.join()
 
 
-class _Lines:
-    """A line a minute, also while a step takes longer than that."""
-
-    def __init__(self, name: str, total: int | None, note: Note) -> None:
-        self._name, self._total, self._note = name, total, note
-        self._done, self._begun = 0, time.monotonic()
-        self._lock = Lock()
-        self.ended = Event()
-
-    def step(self) -> None:
-        with self._lock:  # steps may end in several threads
-            self._done += 1
-
-    def print_until_ended(self) -> None:
-        while not self.ended.wait(SECONDS_PER_LINE):
-            print_note(str(self))
-
-    def __str__(self) -> str:
-        """``answers: 120 of 480 in 3 min, about 9 min left; cost 0.42``."""
-        elapsed = time.monotonic() - self._begun
-        count, left = f"{self._done}", ""
-        if self._total is not None:
-            count += f" of {self._total}"
-            if 0 < self._done < self._total:
-                left = f", about {format_duration(elapsed / self._done * (self._total - self._done))} left"
-        note = self._note()
-        return f"{self._name}: {count} in {format_duration(elapsed)}{left}{f'; {note}' if note else ''}"
+def _line(name: str, done: int, total: int | None, elapsed: float, note: str) -> str:
+    """``answers: 120 of 480 in 3 min, about 9 min left; cost 0.42``."""
+    count, left = f"{done}", ""
+    if total is not None:
+        count += f" of {total}"
+        if 0 < done < total:
+            left = f", about {format_duration(elapsed / done * (total - done))} left"
+    return f"{name}: {count} in {format_duration(elapsed)}{left}{f'; {note}' if note else ''}"

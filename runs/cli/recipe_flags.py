@@ -54,9 +54,16 @@ class _Flag:
     values: Callable[[Any], Values]
 
 
-def _flag(key: str, kind: object, text: str, *names: str, **option: Any) -> _Flag:  # noqa: ANN401 (what typer takes)
-    """A flag that sets a key."""
-    return _Flag(kind, typer.Option(None, *names, help=text, **option), lambda value: {key: value})
+def _flag(
+    sets: str | Callable[[Any], Values],
+    kind: object,
+    text: str,
+    *names: str,
+    **option: Any,  # noqa: ANN401 (what typer takes)
+) -> _Flag:
+    """A flag that sets a key to its value, or the values that a function makes of it."""
+    values = (lambda value: {sets: value}) if isinstance(sets, str) else sets
+    return _Flag(kind, typer.Option(None, *names, help=text, **option), values)
 
 
 def _split_pairs(pairs: Sequence[str]) -> Values:
@@ -78,10 +85,8 @@ ATTEMPT_FLAGS = (
 """The flags of every command that runs models on tasks."""
 
 FLAGS: Mapping[str, _Flag] = {
-    "rules": _Flag(
-        Path,
-        typer.Option(None, help="Rule file instead of the curated set."),
-        lambda file: {"rules.file": file, "rules.source": "curated"},
+    "rules": _flag(
+        lambda file: {"rules.file": file, "rules.source": "curated"}, Path, "Rule file instead of the curated set."
     ),
     "count": _flag("tasks.count", int, "Number to make; default: 40.", min=1),
     "length": _flag("tasks.length", int, "Calls in each trace; default: 8.", min=2),
@@ -92,10 +97,8 @@ FLAGS: Mapping[str, _Flag] = {
     "forbid": _flag(
         "tasks.constraints.forbid", list[str], "Tool that no trace may call. Repeatable.", metavar="<tool>"
     ),
-    "pair": _Flag(
-        list[str],
-        typer.Option(None, metavar="<first,second>", help="Require one of these adjacent pairs per trace. Repeatable."),
-        _split_pairs,
+    "pair": _flag(
+        _split_pairs, list[str], "Require one of these adjacent pairs per trace. Repeatable.", metavar="<first,second>"
     ),
     "compliance": _flag(
         "tasks.constraints.compliance",
@@ -110,29 +113,29 @@ FLAGS: Mapping[str, _Flag] = {
     "min_rules": _flag("tasks.difficulty.rules", int, "Minimum rules that apply to each side.", min=0),
     "min_distance": _flag("tasks.difficulty.distance", int, "Minimum calls between a trigger and its duty.", min=0),
     "min_calls": _flag("tasks.difficulty.calls", int, "Minimum calls of a reference that carries out.", min=0),
-    "variant": _Flag(
-        Literal["authorized", "denied", "both"],
-        typer.Option(None, help="Build authorized tasks, denied sessions, or both."),
+    "variant": _flag(
         lambda variant: {"tasks.variants": TASK_VARIANTS if variant == "both" else (variant,)},
+        Literal["authorized", "denied", "both"],
+        "Build authorized tasks, denied sessions, or both.",
     ),
     "texts": _flag("tasks.texts", Path, "Instructions written by hand: a file, or a folder of them."),
     "seed": _flag("seed", int, "Random seed; default: 1."),
-    "model": _Flag(
-        list[str],
-        typer.Option(
-            None, metavar="<model>", help="Model under test, such as openai:NAME or baseline:literal. Repeatable."
-        ),
+    "model": _flag(
         lambda models: {"attempts.models": models, "attempts.baselines": False},
+        list[str],
+        "Model under test, such as openai:NAME or baseline:literal. Repeatable.",
+        metavar="<model>",
     ),
     "baselines": _flag("attempts.baselines", bool, "Run the baseline policies as well."),
     "writer": _flag("models.trace_writer", str, "Compare with programs by this model.", "--model"),
     "mode": _flag("attempts.mode", ActingMode, "Write a program, call tools, or talk with a user."),
     "shield": _flag("attempts.shield", ShieldMode, "Warn of, or refuse, calls that break a rule."),
     "trials": _flag("attempts.trials", int, "Attempts at each task and style.", min=1),
-    "regulation_file": _Flag(
-        list[Path],
-        typer.Option(None, metavar="<path>", help="Document of the law to show, or a folder of them. Repeatable."),
+    "regulation_file": _flag(
         lambda files: {"regulation.files": files, "attempts.regulation": "text"},
+        list[Path],
+        "Document of the law to show, or a folder of them. Repeatable.",
+        metavar="<path>",
     ),
     "regulation": _flag("attempts.regulation", RegulationForm, "What the prompt contains of the law."),
     "regulation_words": _flag("attempts.regulation_words", int, "Words of it: what applies, then others.", min=0),

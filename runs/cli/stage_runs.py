@@ -16,7 +16,7 @@ from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.shards import WHOLE, Shard
+from lawtrace.runs.store.shards import Shard, record_path
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.recipe import Recipe
 
@@ -32,7 +32,7 @@ def run_stages(
     force: bool = False,
     sandbox: bool = True,
     models: bool = True,
-    shard: Shard = WHOLE,
+    shard: Shard | None = None,
     cluster: Cluster | None = None,
 ) -> Result:
     """Run stages in the folder with the event log, beside the output file. The same command again continues there.
@@ -42,11 +42,13 @@ def run_stages(
         force: whether the output file may be replaced; it may anyway if the same command wrote it.
         sandbox: the stages run programs.
         models: the stages call models; otherwise nothing needs to be kept, and the folder is temporary.
-        shard: the part that is made of the units of sharded stages.
+        shard: the part that is made of the units, with its record beside the output file; None for all.
         cluster: other processes that make units.
 
     Raises InputError if the output file exists and may not be replaced.
     """
+    if shard is not None:
+        command, others = f"{command}, shard {shard}", (*others, record_path(out))
     check_output(out, *others, command=command, force=force)
 
     async def run(event_log: EventLogFile) -> Result:

@@ -41,7 +41,7 @@ from lawtrace.runs.stages.tasks_stage import WrittenPair, first_requests, write_
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.merging import merge_shards
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.shards import FoundShard, Shard, ShardRecord, merged_lines, read_options, record_path
+from lawtrace.runs.store.shards import FoundShard, Shard, ShardRecord, merged_lines, read_options
 from lawtrace.runs.store.stage_files import describe_row_error, read_rows, write_rows
 from lawtrace.runs.store.stage_store import Products, stage_key
 from lawtrace.schemas.choices import STYLES, Style
@@ -161,8 +161,7 @@ def _write_shard(
         return ShardResult(rows, _tasks_key(context, products), len(requests), failed)
 
     with cluster_at(on, str(shard)):
-        command = f"{COMMAND}, shard {shard}"
-        made = run_stages(recipe, out, command, work, record_path(out), force=force, shard=shard)
+        made = run_stages(recipe, out, COMMAND, work, force=force, shard=shard)
     write_rows(out, made.rows)
     options = _Options(recipe=recipe, traces=traces)
     record.finish(out, key=made.key, units=made.units, complete=not made.unanswered, options=options)

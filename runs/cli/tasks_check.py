@@ -17,6 +17,7 @@ from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.artifacts import HABITS, QUALITY, TASKS
 from lawtrace.runs.stages.stage import StageInputs
+from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.task_file import read_usable_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.errors import Problem
@@ -58,7 +59,7 @@ def _check(
     """The results of the checks, and the best habits."""
 
     async def work(session: Session) -> tuple[list[QualityRow], Sequence[HabitRow]]:
-        runner = session.runner(inputs, folder=session.folder.part(inputs.domain.environment.name))
+        runner = session.runner(inputs, folder=RunFolder(session.folder.path / inputs.domain.environment.name))
         runner.give(TASKS, tasks)
         made = await runner.make(QUALITY, HABITS)
         return list(made[QUALITY]), made[HABITS]

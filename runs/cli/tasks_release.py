@@ -19,6 +19,7 @@ from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.artifacts import HABITS, QUALITY, RULES, TASKS, TRACES
 from lawtrace.runs.stages.habits import find_task_habits
 from lawtrace.runs.stages.stage import StageInputs
+from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.text_file import texts_file
 from lawtrace.runs.tasks import task_mode
@@ -101,7 +102,7 @@ async def _build(session: Session, inputs: StageInputs, sources: Path | None) ->
     count = recipe.tasks.count
     if task_mode(recipe.tasks, domain.environment) != "contrasts":  # spare contrast pairs are for the selection
         recipe = with_values(recipe, {"tasks.count": count + recipe.tasks.spare, "tasks.spare": 0}, "tasks")
-    runner = session.runner(replace(inputs, recipe=recipe), folder=session.folder.part(name))
+    runner = session.runner(replace(inputs, recipe=recipe), folder=RunFolder(session.folder.path / name))
     if traces:
         runner.give(TRACES, traces)
     made = await runner.make(QUALITY)

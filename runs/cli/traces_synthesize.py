@@ -19,7 +19,7 @@ from lawtrace.runs.stages.artifacts import RULES, TRACES
 from lawtrace.runs.stages.build import traces_depend
 from lawtrace.runs.stages.resolve import resolve_recipe, with_allowed_environment
 from lawtrace.runs.stages.traces_stage import TracePlan, make_traces
-from lawtrace.runs.store.shards import WHOLE, FoundShard, Shard, ShardRecord, merged_lines, read_options, record_path
+from lawtrace.runs.store.shards import WHOLE, FoundShard, Shard, ShardRecord, merged_lines, read_options
 from lawtrace.runs.store.stage_files import write_lines
 from lawtrace.runs.store.stage_store import stage_key
 from lawtrace.runs.tasks import task_mode
@@ -39,7 +39,7 @@ def synthesize_traces(
     Each has its initial state and only arguments that a caller can know. A recipe without --count makes its spare
     traces too.
     """
-    part = WHOLE if shard is None else Shard.parse(shard)
+    part = None if shard is None else Shard.parse(shard)
     inputs = stage_recipe(flags)
     recipe = inputs.recipe
     if flags.recipe is None or "tasks.count" in flags.values:
@@ -53,8 +53,8 @@ def synthesize_traces(
         products, context = await runner.make(RULES), runner.context
         plan = TracePlan.of(context)
         parts = plan.parts()
-        own = part.of(parts)
-        _check_division(plan, parts, part, on)
+        own = (part or WHOLE).of(parts)
+        _check_division(plan, parts, part or WHOLE, on)
         key = stage_key("traces", version("lawtrace"), traces_depend(context), products[RULES])
         with context.progress.stage("traces", sum(map(len, own)) * plan.rows) as step:
             return await make_traces(context, products, own, step), plan, key
@@ -65,14 +65,14 @@ def synthesize_traces(
             out,
             "traces synthesize",
             work,
-            *((record_path(out),) if shard else ()),
             force=flags.force,
             sandbox=False,
             models=extracts,
+            shard=part,
             cluster=cluster,
         )
     TRACES.write(out, rows)
-    if shard is None:
+    if part is None:
         return _result(recipe, inputs.domain.environment, rows, out)
     parts = plan.parts()
     record = ShardRecord.of("traces synthesize", part, out)

@@ -97,7 +97,7 @@ class MessageQuery:
     Attributes:
         model: the model under test, or a model that wrote a message of the conversation.
         text: words of the message, each matched as a prefix, in any order and case.
-        among: ids of the conversations to search.
+        conversations: row ids of the conversations to search.
     """
 
     stage: str | None = None
@@ -208,10 +208,7 @@ def _calls_behind(event_log: EventLogFile, messages: Sequence[int]) -> dict[int,
         " WHERE said.seq IN (SELECT value FROM json_each(?)) ORDER BY call.kind = 'model_call', call.seq",
         (json.dumps(list(messages)),),
     )
-    return {
-        row[0]: CallFigures(row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], bool(row[9]), bool(row[10]))
-        for row in rows
-    }
+    return {row[0]: CallFigures(*row[1:9], bool(row[9]), bool(row[10])) for row in rows}
 
 
 def request_behind(event_log: EventLogFile, message: LoggedMessage) -> Sequence[RequestMessage]:

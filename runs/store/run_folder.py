@@ -26,10 +26,6 @@ class RunFolder:
     def variant(self, number: int) -> "RunFolder":
         return RunFolder(self.path / "variants" / f"{number:02d}")
 
-    def part(self, name: str) -> "RunFolder":
-        """The folder of a part of the run."""
-        return RunFolder(self.path / name)
-
     def existing(self) -> "RunFolder":
         """This folder, if it holds a run. Raises InputError."""
         if not self.path.is_dir():

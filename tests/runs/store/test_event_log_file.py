@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -75,6 +76,13 @@ def call(context: Context, answer: str, *, occurrence: int = 0, request_hash: st
     )
 
 
+def edit(event_log: EventLogFile, script: str) -> None:
+    """Close the log, and change it as no lawtrace does."""
+    event_log.close()
+    with closing(sqlite3.connect(event_log.path)) as connection:
+        connection.executescript(script)
+
+
 def test_entries_round_trip(event_log: EventLogFile, context: Context, message: MessageSent) -> None:
     entries: list[Entry] = [
         message,
@@ -107,9 +115,7 @@ def test_entries_are_filtered_by_kind_and_role(event_log: EventLogFile, context:
 
 def test_timestamps_come_from_the_clock(event_log: EventLogFile, message: MessageSent) -> None:
     event_log.record(message)
-    with sqlite3.connect(event_log.path) as connection:
-        assert connection.execute("SELECT at FROM entries").fetchall() == [("2025-06-01T12:00:00+00:00",)]
-    connection.close()
+    assert [at for at, _ in event_log.timed_entries()] == ["2025-06-01T12:00:00+00:00"]
 
 
 def test_reading_during_writing(event_log: EventLogFile, message: MessageSent) -> None:
@@ -258,10 +264,7 @@ def test_a_truncated_log_is_reported_and_unchanged(event_log: EventLogFile, mess
 
 @pytest.mark.parametrize(("schema", "remedy"), [("5", "read it with that version"), ("99", "upgrade lawtrace")])
 def test_another_schema_is_refused(event_log: EventLogFile, schema: str, remedy: str) -> None:
-    event_log.close()
-    with sqlite3.connect(event_log.path) as connection:
-        connection.execute("UPDATE meta SET value = ? WHERE key = 'schema_version'", (schema,))
-    connection.close()
+    edit(event_log, f"UPDATE meta SET value = {schema} WHERE key = 'schema_version'")
     with pytest.raises(InputError, match=remedy):
         EventLogFile.open(event_log.path.parent)
 
@@ -270,13 +273,11 @@ def test_a_log_of_the_former_schema_can_be_read_but_not_continued(
     event_log: EventLogFile, message: MessageSent
 ) -> None:
     event_log.record(message)
-    event_log.close()
-    with sqlite3.connect(event_log.path) as connection:
-        connection.executescript(
-            "UPDATE meta SET value = 6 WHERE key = 'schema_version'; ALTER TABLE entries RENAME TO stored_entries;"
-            "CREATE VIEW entries AS SELECT * FROM stored_entries"
-        )
-    connection.close()
+    edit(
+        event_log,
+        "UPDATE meta SET value = 6 WHERE key = 'schema_version'; ALTER TABLE entries RENAME TO stored_entries;"
+        "CREATE VIEW entries AS SELECT * FROM stored_entries",
+    )
     with EventLogFile.open(event_log.path.parent) as former:
         assert list(former.entries()) == [message]
     with pytest.raises(InputError, match="start a new run"):
@@ -285,19 +286,13 @@ def test_a_log_of_the_former_schema_can_be_read_but_not_continued(
 
 @pytest.mark.parametrize("edited", ["DELETE FROM meta", "UPDATE meta SET value = 'soon' WHERE key = 'schema_version'"])
 def test_a_log_without_version_is_refused(event_log: EventLogFile, edited: str) -> None:
-    event_log.close()
-    with sqlite3.connect(event_log.path) as connection:
-        connection.execute(edited)
-    connection.close()
+    edit(event_log, edited)
     with pytest.raises(InputError, match="no lawtrace version"):
         EventLogFile.open(event_log.path.parent)
 
 
 def test_an_unreadable_recipe_is_reported(event_log: EventLogFile) -> None:
-    event_log.close()
-    with sqlite3.connect(event_log.path) as connection:
-        connection.execute("UPDATE meta SET value = '{' WHERE key = 'recipe'")
-    connection.close()
+    edit(event_log, "UPDATE meta SET value = '{' WHERE key = 'recipe'")
     with (
         EventLogFile.open(event_log.path.parent) as edited,
         pytest.raises(InputError, match="its recipe cannot be read"),
@@ -308,10 +303,7 @@ def test_an_unreadable_recipe_is_reported(event_log: EventLogFile) -> None:
 @pytest.mark.parametrize("payload", ['{"kind": "dream"}', "[]"])
 def test_an_unreadable_entry_is_named(event_log: EventLogFile, message: MessageSent, payload: str) -> None:
     event_log.record(message)
-    event_log.close()
-    with sqlite3.connect(event_log.path) as connection:
-        connection.execute("UPDATE entries SET payload = ?", (payload,))
-    connection.close()
+    edit(event_log, f"UPDATE entries SET payload = '{payload}'")
     with (
         EventLogFile.open(event_log.path.parent) as damaged,
         pytest.raises(InputError, match="entry 1: cannot be read"),
