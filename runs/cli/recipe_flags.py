@@ -62,7 +62,7 @@ def _flag(
     **option: Any,  # noqa: ANN401 (what typer takes)
 ) -> _Flag:
     """A flag that sets a key to its value, or the values that a function makes of it."""
-    values = (lambda value: {sets: value}) if isinstance(sets, str) else sets
+    values: Callable[[Any], Values] = (lambda value: {sets: value}) if isinstance(sets, str) else sets
     return _Flag(kind, typer.Option(None, *names, help=text, **option), values)
 
 
