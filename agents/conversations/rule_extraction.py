@@ -123,9 +123,7 @@ async def extract_rules(
 class _Batch:
     """A batch of provisions in progress."""
 
-    def __init__(
-        self, setup: _Setup, number: int, provisions: Sequence[Provision], event_log: MessageCollector
-    ) -> None:
+    def __init__(self, setup: _Setup, number: int, provisions: Sequence[Provision], event_log: EventLog) -> None:
         self._setup = setup
         self._number = number
         self._provisions = provisions
