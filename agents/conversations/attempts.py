@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
+from autogen_agentchat.agents import AssistantAgent
 from autogen_core import FunctionCall
 from autogen_core.models import (
     AssistantMessage,
@@ -58,9 +59,9 @@ async def ask_for_program(
     recorder, prompts = _Recorder(context, event_log), prompt_context.prompts
     request = request_text(instruction, target_state, prompts)
     recorder.record("user", request, prompts["executor_user"])
-    system = SystemMessage(content=program_system(environment, prompt_context))
-    answer = await client.create([system, UserMessage(content=request, source="user")])
-    text = answer.content if isinstance(answer.content, str) else ""
+    agent = AssistantAgent(EXECUTOR, client, system_message=program_system(environment, prompt_context))
+    answer = (await agent.run(task=request)).messages[-1]
+    text = answer.to_text()
     return WrittenAnswer(text, recorder.record(EXECUTOR, text, prompts["executor_system"], client.last_call))
 
 
