@@ -208,7 +208,7 @@ def _calls_behind(event_log: EventLogFile, messages: Sequence[int]) -> dict[int,
         " WHERE said.seq IN (SELECT value FROM json_each(?)) ORDER BY call.kind = 'model_call', call.seq",
         (json.dumps(list(messages)),),
     )
-    return {row[0]: CallFigures(*row[1:9], bool(row[9]), bool(row[10])) for row in rows}
+    return {row[0]: CallFigures(*row[1:9], paid=bool(row[9]), replayed=bool(row[10])) for row in rows}
 
 
 def request_behind(event_log: EventLogFile, message: LoggedMessage) -> Sequence[RequestMessage]:
