@@ -30,7 +30,7 @@ from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.syntax import And, Formula, body_of
-from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule
+from lawtrace.solver.monitoring.first_order import FirstOrderMonitor, FirstOrderRule
 from lawtrace.solver.monitoring.monitor import Monitor
 
 RELEASED = Path(__file__).parents[1] / "docs" / "tasks" / "1.1" / "clinic.jsonl"
@@ -136,19 +136,19 @@ def show(what: str, seconds: float, *, per: int = 1, unit: str = "") -> None:
     print(f"{what:<52}{text}")
 
 
-def read_published() -> tuple[list[LogStep], dict[str, MetricRule]]:
+def read_published() -> tuple[list[LogStep], dict[str, FirstOrderRule]]:
     """The log and its rules."""
     folder = PUBLISHED_LOG.parent
     signature = parse_signature((folder / "gdpr_signature.sig").read_text(encoding="utf-8"))
     texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("gdpr_*.mfotl"))}
     rules = {
-        name.removeprefix("gdpr_"): MetricRule(import_mfotl(text, signature, time_unit=DAY).rule)
+        name.removeprefix("gdpr_"): FirstOrderRule(import_mfotl(text, signature, time_unit=DAY).rule)
         for name, text in texts.items()
     }
     return list(MonpolyLog(PUBLISHED_LOG).steps(signature, time_unit=DAY)), rules
 
 
-def feed_steps(monitor: MetricMonitor, log: Sequence[LogStep], delay: int = 0) -> None:
+def feed_steps(monitor: FirstOrderMonitor, log: Sequence[LogStep], delay: int = 0) -> None:
     for step in log:
         monitor.feed_step(step.time + delay, step.events)
 
@@ -172,7 +172,7 @@ def _renamed(step: LogStep, number: int) -> LogStep:
     return replace(step, events=tuple(map(changed, step.events)))
 
 
-def follow(monitor: MetricMonitor, log: Sequence[LogStep], events: int, *, renamed: bool) -> float:
+def follow(monitor: FirstOrderMonitor, log: Sequence[LogStep], events: int, *, renamed: bool) -> float:
     """Processor seconds of a monitor for the repeated log."""
     span = log[-1].time - log[0].time
     seconds = 0.0
@@ -183,10 +183,10 @@ def follow(monitor: MetricMonitor, log: Sequence[LogStep], events: int, *, renam
     return seconds
 
 
-def size_after(rule: MetricRule, log: Sequence[LogStep], events: int, *, renamed: bool) -> int:
+def size_after(rule: FirstOrderRule, log: Sequence[LogStep], events: int, *, renamed: bool) -> int:
     """Bytes of a monitor after the repeated log."""
     tracemalloc.start()
-    monitor = MetricMonitor(rule)
+    monitor = FirstOrderMonitor(rule)
     follow(monitor, log, events, renamed=renamed)
     size, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -201,7 +201,7 @@ def measure_rules_with_time(repeat: int, growth: tuple[int, ...]) -> None:
     calls = [event for step in log for event in step.events]
     for name, rule in rules.items():
         what = f"the GDPR log, {len(calls):,} events, rule on {name}"
-        in_bulk = timed(lambda r=rule: feed_steps(MetricMonitor(r), log), repeat)
+        in_bulk = timed(lambda r=rule: feed_steps(FirstOrderMonitor(r), log), repeat)
         show(f"{what}, in bulk", in_bulk, per=len(calls), unit="events")
         single = timed(lambda r=rule: feed_all(Monitor({"rule": r}), calls), repeat)
         show(f"{what}, one by one", single, per=len(calls), unit="events")
@@ -209,7 +209,7 @@ def measure_rules_with_time(repeat: int, growth: tuple[int, ...]) -> None:
         print(f"the GDPR log repeated, with {'new' if renamed else 'the same'} persons and data:")
         for name, rule in rules.items():
             for events in growth:
-                seconds = follow(MetricMonitor(rule), log, events, renamed=renamed)
+                seconds = follow(FirstOrderMonitor(rule), log, events, renamed=renamed)
                 size = size_after(rule, log, events, renamed=renamed)
                 what = f"  rule on {name}, {events:,} events"
                 print(f"{what:<52}{1e9 * seconds / events:6.0f} ns an event, the monitor has {size:12,} bytes")

@@ -29,7 +29,7 @@ from lawtrace.solver.logic.skeleton import has_table
 from lawtrace.solver.logic.syntax import Formula, atoms_of, is_untimed
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.logic.type_check import check_formula
-from lawtrace.solver.monitoring.metric import MetricRule
+from lawtrace.solver.monitoring.first_order import FirstOrderRule
 
 _Model = TypeVar("_Model", bound=BaseModel)
 ExampleVerdict = Literal["kept", "broken", "undetermined"]
@@ -85,7 +85,7 @@ class Rule(StrictModel):
             return compile_formula(self.parsed)
 
     @cached_property
-    def compiled(self) -> Automaton | MetricRule:
+    def compiled(self) -> Automaton | FirstOrderRule:
         """What a monitor runs: the automaton, or for a rule with time or several variables its evaluation.
 
         Raises FormulaError naming the rule if it would be too large or is not safe.
@@ -93,15 +93,15 @@ class Rule(StrictModel):
         if is_untimed(self.parsed):
             return self.automaton
         with _naming(self):
-            return MetricRule(self.parsed)
+            return FirstOrderRule(self.parsed)
 
     @cached_property
-    def encodable(self) -> Automaton | MetricRule:
+    def encodable(self) -> Automaton | FirstOrderRule:
         """The form that makes the smaller encoding for Z3: one variable is followed by its formula if that is safe."""
         if self.has_table:
             return self.automaton
         try:
-            return MetricRule(self.parsed)
+            return FirstOrderRule(self.parsed)
         except UnsafeFormulaError:
             return self.compiled
 
@@ -118,7 +118,7 @@ class Rule(StrictModel):
     @cached_property
     def is_timed(self) -> bool:
         """Whether its value depends on the times of events."""
-        return self.compiled.timed if isinstance(self.compiled, MetricRule) else bool(self.clock_tools)
+        return self.compiled.timed if isinstance(self.compiled, FirstOrderRule) else bool(self.clock_tools)
 
     @cached_property
     def has_table(self) -> bool:

@@ -86,7 +86,7 @@ class Session:
         """When the session ends: its declared end, or the end of the last call if that is later."""
         return max(self._declared_end, self.now)
 
-    def pass_time(self, seconds: int) -> None:
+    def advance_time(self, seconds: int) -> None:
         """Let time pass without a call. Makes no event."""
         self.now = min(self.now + seconds, LAST_TIME)
 
@@ -137,7 +137,7 @@ class Session:
         self.state = after
         self.events.append(event)
         self.calls += 1
-        self.pass_time(call_duration(self.environment, event))
+        self.advance_time(call_duration(self.environment, event))
         return CallResult(event, objection.text if objection is not None and not objection.refused else None)
 
 

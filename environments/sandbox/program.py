@@ -148,7 +148,7 @@ class Clock(Protocol):
     @property
     def now(self) -> int: ...
 
-    def pass_time(self, seconds: int) -> None:
+    def advance_time(self, seconds: int) -> None:
         """The program paused, for example in `time.sleep`."""
         ...
 
@@ -159,5 +159,5 @@ class PauseClock:
 
     now: int = 0
 
-    def pass_time(self, seconds: int) -> None:
+    def advance_time(self, seconds: int) -> None:
         self.now = min(self.now + seconds, LAST_SECOND)

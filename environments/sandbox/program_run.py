@@ -189,7 +189,7 @@ class ProgramRun:
             raise _EndedByHost("call_limit", f"exchanged more than {limit} bytes in calls and answers")
         self._calls += 1
         if call.pause:
-            self._clock.pass_time(call.pause)
+            self._clock.advance_time(call.pause)
         reply = self._handler(call.tool, call.arguments)
         body = {"returned": reply.value} if isinstance(reply, Returned) else {"raised": [reply.name, reply.message]}
         answer = frame({**body, "now": self._clock.now})

@@ -20,7 +20,7 @@ from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.logic.syntax import ForAll, Formula
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.monitoring.evidence import Step, explain, steps_of
-from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule, Violation
+from lawtrace.solver.monitoring.first_order import FirstOrderMonitor, FirstOrderRule, Violation
 from lawtrace.solver.monitoring.monitor import UNTIMED, Monitor, RuleStatus, TriggerFinder
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, replay
@@ -185,12 +185,12 @@ def _look_for_violations(
 ) -> _Found:
     """The violations of a rule. One whose sentence its template gives needs none."""
     violations: Sequence[Violation] = status.violations
-    if isinstance(rule.compiled, MetricRule):
+    if isinstance(rule.compiled, FirstOrderRule):
         evaluated = rule.compiled
     elif match_template(rule.parsed) is not None or (evaluated := _evaluated(rule.parsed)) is None:
         return _Found(violations)
     else:
-        monitor = MetricMonitor(evaluated)
+        monitor = FirstOrderMonitor(evaluated)
         try:
             for step in steps:
                 monitor.feed(step.events[0], step.position)
@@ -202,10 +202,10 @@ def _look_for_violations(
 
 
 @lru_cache(maxsize=256)
-def _evaluated(formula: Formula) -> MetricRule | None:
+def _evaluated(formula: Formula) -> FirstOrderRule | None:
     """A formula that has an automaton, ready for evaluation; None if no order of evaluation finds its values."""
     try:
-        return MetricRule(formula)
+        return FirstOrderRule(formula)
     except FormulaError:
         return None
 

@@ -23,7 +23,7 @@ from lawtrace.solver.model_checking.call_scopes import free_scope
 from lawtrace.solver.model_checking.explanations import describe_preconditions, join_names, step_texts
 from lawtrace.solver.model_checking.product_search import NODE_LIMIT, Component
 from lawtrace.solver.model_checking.prover import Infeasible, Prover
-from lawtrace.solver.monitoring.metric import MetricRule
+from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.planner.product import Product, environment_scope
 from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
 from lawtrace.solver.planner.trace_spec import TraceSpec, completed_calls_automaton
@@ -112,7 +112,7 @@ class Certifier:
         requirements = spec.requirements(length)
         self._parts = {requirement.name: requirement.automaton for requirement in requirements}
         self._skeletons = frozenset(
-            requirement.name for requirement in requirements if isinstance(requirement.exact, MetricRule)
+            requirement.name for requirement in requirements if isinstance(requirement.exact, FirstOrderRule)
         )
         self._components = {requirement.name: requirement.component for requirement in requirements}
         self._product = Product(environment, spec.automata(length))

@@ -107,7 +107,7 @@ def _execute(environment: Environment, initial: State, mutant: Mutant) -> tuple[
     """The events of a mutant, and the end of its session."""
     session = Session(environment, initial)
     for number, (tool, arguments) in enumerate(mutant.calls):
-        session.pass_time(mutant.pauses.get(number, 0))
+        session.advance_time(mutant.pauses.get(number, 0))
         session.call(tool, arguments)
     return [
         replace(event, result=mutant.answers[number]) if number in mutant.answers else event

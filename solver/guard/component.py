@@ -17,7 +17,7 @@ from lawtrace.solver.guard.vocabulary import Vocabulary
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.violations import stays, triggers
 from lawtrace.solver.logic.windows import Window
-from lawtrace.solver.monitoring.metric import MetricRule
+from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.monitoring.monitor import Fingerprint, Monitor
 from lawtrace.solver.monitoring.undo import UndoLog
 from lawtrace.solver.rules import Rule
@@ -150,10 +150,10 @@ class Component:
             self._monitors[number].feed(event)
             self._look(number)
 
-    def pass_time(self, time: int) -> None:
+    def advance_time(self, time: int) -> None:
         """Let time pass without an event, inside an attempt."""
         for number in self.timed:
-            self._monitors[number].pass_time(time)
+            self._monitors[number].advance_time(time)
             self._look(number)
 
     def _look(self, number: int) -> None:
@@ -171,7 +171,7 @@ class Component:
         """Process events, some of which may have happened earlier, and let time pass until now."""
         distances = self.replay(pending)
         if pending and pending[0].time != now:
-            self.pass_time(now)
+            self.advance_time(now)
             return self.distances()
         return distances
 
@@ -187,9 +187,9 @@ class Component:
         """See `Monitor.fingerprint`."""
         return tuple(monitor.fingerprint(values) for monitor in self._monitors)
 
-    def moves(self) -> tuple[tuple[int, ...], ...]:
-        """See `Monitor.moves`."""
-        return tuple(monitor.moves() for monitor in self._monitors)
+    def revision(self) -> tuple[tuple[int, ...], ...]:
+        """See `Monitor.revision`."""
+        return tuple(monitor.revision() for monitor in self._monitors)
 
     def is_no_better(self, later: Sequence[Fingerprint], earlier: Sequence[Fingerprint]) -> bool:
         """See `Monitor.is_no_better`."""
@@ -274,7 +274,7 @@ def compile_components(rules: Sequence[Rule], tools: Mapping[str, ToolSchema]) -
 
 def _windows(rule: Rule) -> list[Window]:
     """The windows of a rule that have a bound."""
-    if not isinstance(rule.compiled, MetricRule):
+    if not isinstance(rule.compiled, FirstOrderRule):
         return []
     found: list[Window] = []
     for node in s.subformulas(rule.compiled.normal):

@@ -11,7 +11,7 @@ from lawtrace.solver.logic import conditions as c
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic import terms as t
 from lawtrace.solver.logic.normal_form import original_names
-from lawtrace.solver.monitoring.metric import MetricRule
+from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.rules import Rule
 
 Name = tuple[int, str]
@@ -83,7 +83,7 @@ class FieldUses:
         self.variables = 0
         for number, rule in enumerate(rules):
             compiled = rule.compiled
-            for node in s.subformulas(compiled.normal if isinstance(compiled, MetricRule) else rule.parsed):
+            for node in s.subformulas(compiled.normal if isinstance(compiled, FirstOrderRule) else rule.parsed):
                 self._read(node, rule.id, number)
 
     def fields_of(self, tool: str) -> Collection[Field]:

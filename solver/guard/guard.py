@@ -264,7 +264,7 @@ class Guard:
                 with component.log.attempt():
                     if now is not None:
                         component.replay([event for (event,) in trace.pending(number, waited_for=False)])
-                        component.pass_time(now)
+                        component.advance_time(now)
                     yield component
 
     def _is_lost(self, trace: SessionTrace) -> bool:
@@ -333,7 +333,7 @@ class Guard:
         given_up = False
         while (answer := decide(component, forced, now, Budget(self._options.steps))).status == "lost":
             with component.log.attempt():
-                component.pass_time(now)
+                component.advance_time(now)
                 broken = component.broken()
             rules = broken or conflict(component, forced, answer.rules, now, Budget(self._options.steps))[-1:]
             for rule in rules:

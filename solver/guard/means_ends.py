@@ -170,7 +170,7 @@ class MeansEnds:
                     return
                 log.back_to(here)
                 then = now + days * 86_400
-                component.pass_time(then)
+                component.advance_time(then)
                 later = replace(event, time=then)
                 component.feed(later)
                 if not component.broken():

@@ -61,7 +61,7 @@ def decide(component: Component, forced: PendingOutcomes, now: int, budget: Budg
     """
     log = component.log
     with log.attempt():
-        component.pass_time(forced[0][0].time or now if forced else now)
+        component.advance_time(forced[0][0].time or now if forced else now)
         base = log.mark
         starts: list[Path] = []
         broken: list[Rule] = []
@@ -246,7 +246,7 @@ def advise(
     relevant = RelevantTools()
     relevant.add(rules)
     with component.log.attempt():
-        component.pass_time(now)
+        component.advance_time(now)
         starts = [(event,) for event in made[:MAX_RESULTS]]
         base = component.log.mark
         while True:

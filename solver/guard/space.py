@@ -136,7 +136,7 @@ class Successors:
         if node.path or not node.start:
             distances = self.component.replay(node.path)
         if node.moment:
-            self.component.pass_time(self.time(node.moment))
+            self.component.advance_time(self.time(node.moment))
             distances = self.component.distances()
         return self._look(distances)
 
@@ -153,7 +153,7 @@ class Successors:
         component = self.component
         if self.enter(node) is None:
             return
-        here, before, moves = component.log.mark, self.fingerprint, component.moves()
+        here, before, revision = component.log.mark, self.fingerprint, component.revision()
         time = self.time(node.moment)
         for event in self.events:
             if not budget.spend():
@@ -168,12 +168,12 @@ class Successors:
                     self._exact = False  # another list might not have broken it
                 continue
             self._look(distances)
-            if component.moves() == moves and component.is_no_better(self.fingerprint, before):
+            if component.revision() == revision and component.is_no_better(self.fingerprint, before):
                 continue
             yield Node(node.start, (*node.path, timed), node.moment), distances
         if node.moment + 1 < len(self._all_times[0]) and budget.spend():
             component.log.back_to(here)
-            component.pass_time(self.time(node.moment + 1))
+            component.advance_time(self.time(node.moment + 1))
             distances = component.distances()
             if self._look(distances) is not None and distances is not None:
                 yield Node(node.start, node.path, node.moment + 1), distances

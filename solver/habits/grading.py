@@ -14,7 +14,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.schemas.habits import Habit
 from lawtrace.solver.habits.wrapper import WrappedProgram, acts_in, wrap_program
-from lawtrace.solver.monitoring.metric import MetricRule
+from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.predicates import counts_steps, tools_named
 from lawtrace.solver.rules import Rule
@@ -114,7 +114,7 @@ class Grader:
     def reads(self, rule: Rule) -> "_Reads":
         """The part of a trace that a rule depends on."""
         if rule.formula not in self._reads:
-            timed = isinstance(rule.compiled, MetricRule) and rule.compiled.timed
+            timed = isinstance(rule.compiled, FirstOrderRule) and rule.compiled.timed
             tools, counts = tools_named(rule.parsed), counts_steps(rule.parsed)
             self._reads[rule.formula] = _Reads(tools, counts, timed, rule.clock_tools)
         return self._reads[rule.formula]

@@ -27,7 +27,7 @@ from lawtrace.solver.logic.normal_form import disjunction, original_names
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.logic.violations import calls_of_violation
 from lawtrace.solver.model_checking.explanations import join_names
-from lawtrace.solver.monitoring.metric import MetricRule
+from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.smt.free_traces import FreeTraces
@@ -214,7 +214,7 @@ class FirstOrderAnalysis:
         return FreeTraces(self._environment, [rule.compiled for rule in rules]).excluded(most_calls)
 
     def _is_metric(self, rule: str) -> bool:
-        return isinstance(self._rules[rule].compiled, MetricRule)
+        return isinstance(self._rules[rule].compiled, FirstOrderRule)
 
     def _undecided(self, question: str, name: str) -> None:
         self._open.setdefault(question, []).append(name)
@@ -242,7 +242,7 @@ def _find(tools: Mapping[str, ToolSchema], rules: Sequence[Rule]) -> _Events | N
         component = Component(CompiledComponent(rules, tools))
     except FormulaError:  # the negation of a rule may have no monitor
         return None
-    component.pass_time(DEFAULT_START)
+    component.advance_time(DEFAULT_START)
     answer = decide(component, (), DEFAULT_START, Budget(SEARCH_STEPS))
     return answer.path if answer.status == "met" else None
 
@@ -286,7 +286,7 @@ def _trigger(rule: Rule) -> s.Formula:
     """What triggers the rule, as monitors count it: the calls that a violation begins with, else any that it names."""
     compiled = rule.compiled
     calls: list[s.Formula] = []
-    if isinstance(compiled, MetricRule):
+    if isinstance(compiled, FirstOrderRule):
         calls = [call for case in compiled.cases if case.every_step for call in calls_of_violation(case.formula)]
     quantified = [_quantified(call) for call in dict.fromkeys(calls or triggering_calls(s.body_of(rule.parsed)))]
     return disjunction(quantified) if quantified else s.Top()
@@ -308,7 +308,7 @@ def _quantified(call: s.Formula) -> s.Formula:
         return call
     found = s.Exists(names, call)
     try:
-        MetricRule(s.Eventually(found))
+        FirstOrderRule(s.Eventually(found))
     except FormulaError:
         return disjunction(s.Atom(atom.tool) for atom in s.atoms_of([call]))
     return found

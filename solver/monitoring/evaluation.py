@@ -81,7 +81,7 @@ class Evaluator:
         for table in (*self._past.values(), *self._future.values(), *self._totals):
             table.clear()
 
-    def pass_time(self, time: int) -> None:
+    def advance_time(self, time: int) -> None:
         """Close the duties whose deadline is before this time, as the next step would."""
         self.context.time = max(time, self.context.time)
         for table in self._expiries:

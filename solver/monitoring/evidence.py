@@ -19,7 +19,7 @@ from lawtrace.solver.logic.terms import Missing, Value
 from lawtrace.solver.logic.violations import stays, triggers
 from lawtrace.solver.logic.windows import ALWAYS_OPEN, Window
 from lawtrace.solver.monitoring.evaluation import Evaluator
-from lawtrace.solver.monitoring.metric import MetricRule, Violation
+from lawtrace.solver.monitoring.first_order import FirstOrderRule, Violation
 from lawtrace.solver.monitoring.pending import Status, current
 from lawtrace.solver.monitoring.step_context import from_key
 
@@ -48,7 +48,7 @@ def steps_of(events: Iterable[Event]) -> list[Step]:
 
 
 def explain(
-    rule: MetricRule,
+    rule: FirstOrderRule,
     violation: Violation,
     steps: Sequence[Step],
     *,

@@ -59,7 +59,7 @@ class Instances:
         self._unmet = automaton.initial
         """The number of the values that have not occurred yet."""
         self._groups: dict[int, _Group] = {}
-        self._moves = 0
+        self._revision = 0
         """How often an event has moved values that do not occur in it."""
         self._homes: Final[dict[_Key, _Group]] = {}
 
@@ -75,7 +75,7 @@ class Instances:
                 alone.append((key, columns[automaton.alphabet.event_letter(event, key[1])][number]))
         shared = columns[automaton.alphabet.event_letter(event)]
         if shared[self._unmet] != self._unmet:
-            self._moves += 1
+            self._revision += 1
             self._unmet = shared[self._unmet]
         self._move(shared, index)
         for key, number in alone:
@@ -125,9 +125,9 @@ class Instances:
         return (violated, self._unmet % self._states, frozenset(n % self._states for n in self._groups)), alone
 
     @property
-    def moves(self) -> int:
+    def revision(self) -> int:
         """Unchanged as long as values that do not occur in events are."""
-        return self._moves
+        return self._revision
 
     def _number(self, key: _Key) -> int:
         return (self._homes[key].number if key in self._homes else self._unmet) % self._states
@@ -151,7 +151,7 @@ class Instances:
         """Move every group by the shared letter."""
         if all(shared[number] == number for number in self._groups):
             return
-        self._moves += 1
+        self._revision += 1
         moved: dict[int, _Group] = {}
         for group in self._groups.values():
             group.number = shared[group.number]

@@ -16,8 +16,8 @@ below s before the trigger and s higher afterwards, and the columns are doubled 
 each with its conditions. So a rule of no template is also triggered by the check that it asks for.
 
 A rule with time, several variables or aggregates has no automaton; its own monitor
-(`lawtrace.solver.monitoring.metric`) runs beside the tables. Its trigger is the call that a violation is about, if the
-formula names one call there.
+(`lawtrace.solver.monitoring.first_order`) runs beside the tables. Its trigger is the call that a violation is about, if
+the formula names one call there.
 
 A call that a shield refused never reached its tool: it keeps its number and moves no rule.
 
@@ -39,8 +39,8 @@ from lawtrace.solver.logic.syntax import Formula
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.logic.terms import with_list_index
 from lawtrace.solver.logic.violations import occasions
+from lawtrace.solver.monitoring.first_order import FirstOrderMonitor, FirstOrderRule, Violation
 from lawtrace.solver.monitoring.instances import Column, Instances
-from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule, Violation
 from lawtrace.solver.monitoring.undo import Track, untracked
 
 UNTIMED: Final = "the rule is about time, and an event has none"
@@ -132,12 +132,12 @@ class Fingerprint:
     Attributes:
         plain: the states of automata.
         quantified: for each quantified rule with an automaton what all values share, then their states.
-        metric: for each other rule the tables of the past, then the open duties.
+        first_order: for each other rule the tables of the past, then the open duties.
     """
 
     plain: tuple[int, ...]
     quantified: tuple[tuple[tuple[Hashable, ...], tuple[int, ...]], ...]
-    metric: tuple[tuple[Hashable, frozenset[Hashable]], ...]
+    first_order: tuple[tuple[Hashable, frozenset[Hashable]], ...]
 
 
 class Monitor:
@@ -148,14 +148,16 @@ class Monitor:
     """
 
     def __init__(
-        self, rules: Mapping[str, Automaton | MetricRule], *, history: bool = False, track: Track = untracked
+        self, rules: Mapping[str, Automaton | FirstOrderRule], *, history: bool = False, track: Track = untracked
     ) -> None:
         """`history`: record the verdicts after each event. `track`: of an undo log, for its `undoable` subclass."""
         self._track: Final = track
         self.rules: Final = tuple(rules)
         self._tabled: Final = {name: rule for name, rule in rules.items() if isinstance(rule, Automaton)}
-        self._metric: Final = {
-            name: track(MetricMonitor)(rule, track) for name, rule in rules.items() if isinstance(rule, MetricRule)
+        self._first_order: Final = {
+            name: track(FirstOrderMonitor)(rule, track)
+            for name, rule in rules.items()
+            if isinstance(rule, FirstOrderRule)
         }
         self._numbered: Final = {name: number for number, name in enumerate(self._tabled)}
         self._automata: Final = tuple(self._tabled.values())
@@ -177,7 +179,7 @@ class Monitor:
         self._irreparable[:] = [None] * len(self._automata)
         for rule, automaton, columns in self._quantified:
             self._instances[rule] = self._track(Instances)(automaton, columns, self._track)
-        for monitor in self._metric.values():
+        for monitor in self._first_order.values():
             monitor.clear()
         if self._history is not None:
             self._history.clear()
@@ -192,8 +194,8 @@ class Monitor:
 
         Raises InputError if a rule is about time and the times of the events decrease.
         """
-        if self._metric:
-            events = self._metric_rules_first(events)
+        if self._first_order:
+            events = self._first_order_rules_first(events)
         numbers, history = self._numbers, self._history
         by_tool, elsewhere = self._by_tool, self._elsewhere
         for event in events:
@@ -223,15 +225,15 @@ class Monitor:
                 self._instances[rule].feed(event, self._events)
             self._events += 1
             if history is not None:
-                same = history and not (moved or quantified or self._metric)
+                same = history and not (moved or quantified or self._first_order)
                 history.append(history[-1] if same else self.verdicts())
 
-    def _metric_rules_first(self, events: Iterable[Event]) -> Iterator[Event]:
+    def _first_order_rules_first(self, events: Iterable[Event]) -> Iterator[Event]:
         """The events, each after the rules without automata have seen it."""
         remaining = iter(events)
         size = _CHUNK if self._history is None else 1
         while chunk := tuple(islice(remaining, size)):
-            for monitor in self._metric.values():
+            for monitor in self._first_order.values():
                 for position, event in enumerate(chunk, self._events):
                     if event.outcome != "shielded":
                         monitor.feed(event, position)
@@ -259,7 +261,9 @@ class Monitor:
     def statuses(self, end: int | None = None) -> dict[str, RuleStatus]:
         """The status of all rules; `end`: the time at which the session ends, None if only the events are known."""
         return {
-            name: self._metric_status(self._metric[name], end) if name in self._metric else self._status(name)
+            name: self._first_order_status(self._first_order[name], end)
+            if name in self._first_order
+            else self._status(name)
             for name in self.rules
         }
 
@@ -270,12 +274,12 @@ class Monitor:
     def all_kept(self) -> bool:
         """Whether every rule is kept if the trace ends here."""
         table_rules = (self._verdict(number) in ("satisfied", "holding") for number in self._numbered.values())
-        return all(table_rules) and all(monitor.verdict_at_end() for monitor in self._metric.values())
+        return all(table_rules) and all(monitor.verdict_at_end() for monitor in self._first_order.values())
 
-    def pass_time(self, time: int) -> None:
+    def advance_time(self, time: int) -> None:
         """Let time pass without an event: a duty whose deadline is before this time cannot be met any more."""
-        for monitor in self._metric.values():
-            monitor.pass_time(time)
+        for monitor in self._first_order.values():
+            monitor.advance_time(time)
 
     def distances(self) -> tuple[int | None, ...]:
         """For each of `rules` 0 if it is kept should the trace end now, None if no continuation keeps it, else a
@@ -284,8 +288,8 @@ class Monitor:
         return tuple(map(self._distance, self.rules))
 
     def _distance(self, name: str) -> int | None:
-        if name in self._metric:
-            monitor = self._metric[name]
+        if name in self._first_order:
+            monitor = self._first_order[name]
             if monitor.violation_count:
                 return None
             return 0 if monitor.verdict_at_end() else max(1, monitor.broken_at_end)
@@ -305,19 +309,19 @@ class Monitor:
         return Fingerprint(
             tuple(n % len(a.table) for n, a in zip(self._numbers, self._automata, strict=True)),
             tuple(self._instances[rule].fingerprint(values.get(name, ())) for name, rule in several),
-            tuple(monitor.fingerprint() for monitor in self._metric.values()),
+            tuple(monitor.fingerprint() for monitor in self._first_order.values()),
         )
 
-    def moves(self) -> tuple[int, ...]:
+    def revision(self) -> tuple[int, ...]:
         """Unchanged as long as no quantified rule moves values that do not occur in events."""
-        return tuple(instances.moves for instances in self._instances.values())
+        return tuple(instances.revision for instances in self._instances.values())
 
     def is_no_better(self, later: "Fingerprint", earlier: "Fingerprint") -> bool:
         """Whether every continuation that keeps all rules from the later state on keeps them from the earlier one on.
 
-        `moves` must be the same in both.
+        `revision` must be the same in both.
         """
-        instances, metric = zip(later.quantified, earlier.quantified, strict=True), later.metric
+        instances, first_order = zip(later.quantified, earlier.quantified, strict=True), later.first_order
         quantified = [automaton for number, automaton in enumerate(self._automata) if number in self._instances]
         return (
             all(
@@ -332,22 +336,23 @@ class Monitor:
                 for (one, other), automaton in zip(instances, quantified, strict=True)
             )
             and all(
-                one[0] == other[0] and one[1] >= other[1] for one, other in zip(metric, earlier.metric, strict=True)
+                one[0] == other[0] and one[1] >= other[1]
+                for one, other in zip(first_order, earlier.first_order, strict=True)
             )
         )
 
     def times(self) -> set[int]:
         """The times of past events that the windows of rules may still ask for."""
-        return {time for monitor in self._metric.values() for time in monitor.times()}
+        return {time for monitor in self._first_order.values() for time in monitor.times()}
 
     def undecided(self, rule: str) -> list[Violation]:
         """What may still become a violation of a rule without an automaton."""
-        return self._metric[rule].undecided if rule in self._metric else []
+        return self._first_order[rule].undecided if rule in self._first_order else []
 
     def verdicts(self) -> tuple[Verdict, ...]:
         """The verdict of each of `rules`."""
         return tuple(
-            self._metric[name].verdict if name in self._metric else self._verdict(self._numbered[name])
+            self._first_order[name].verdict if name in self._first_order else self._verdict(self._numbered[name])
             for name in self.rules
         )
 
@@ -358,13 +363,13 @@ class Monitor:
         return automaton.verdicts[self._numbers[rule] % len(automaton.table)]
 
     def _broken_at(self, name: str) -> int | None:
-        if name in self._metric:
-            return self._metric[name].first_irreparable
+        if name in self._first_order:
+            return self._first_order[name].first_irreparable
         rule = self._numbered[name]
         instances = self._instances.get(rule)
         return self._irreparable[rule] if instances is None else instances.first_irreparable
 
-    def _metric_status(self, monitor: MetricMonitor, end: int | None) -> RuleStatus:
+    def _first_order_status(self, monitor: FirstOrderMonitor, end: int | None) -> RuleStatus:
         kept = monitor.verdict_at_end(end)
         ending: FinalStatus = (
             "kept" if kept else "not_due" if kept is None else "broken" if monitor.violation_count else "left_open"

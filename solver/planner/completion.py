@@ -23,7 +23,7 @@ from lawtrace.schemas.events import Event, FromResult, FromResults, Json, Origin
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.syntax import Atom
-from lawtrace.solver.monitoring.metric import MetricRule
+from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.argument_choices import plain_chooser
 from lawtrace.solver.planner.conflicts import Relevance
@@ -85,7 +85,7 @@ class Completer:
             )
         }
         for number, formula in enumerate(_references(requested)):
-            demands[f"reference {number}"] = MetricRule(parse(formula))
+            demands[f"reference {number}"] = FirstOrderRule(parse(formula))
         asked = tuple(dict.fromkeys(call.event.tool for call in requested))
         tools = (*asked, *sorted({*like.tools} - {*asked})) if like else asked
         fewest, largest = len(requested), len(requested) + most

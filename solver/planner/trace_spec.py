@@ -45,7 +45,7 @@ from lawtrace.solver.logic.skeleton import CallTimes, IsRequired, skeleton
 from lawtrace.solver.logic.syntax import Atom, ForAll, Formula, is_untimed
 from lawtrace.solver.logic.terms import RESULT, FieldPath
 from lawtrace.solver.model_checking.product_search import Component, keeping_component
-from lawtrace.solver.monitoring.metric import MetricRule
+from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.rules import Rule
 
 
@@ -93,7 +93,7 @@ class Requirement:
     name: str
     automaton: Automaton
     component: Component
-    exact: Automaton | MetricRule
+    exact: Automaton | FirstOrderRule
 
 
 @dataclass(frozen=True, slots=True)

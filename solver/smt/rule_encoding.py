@@ -32,14 +32,14 @@ from lawtrace.solver.logic.conditions import Comparison, equations
 from lawtrace.solver.logic.core import holds_without_events
 from lawtrace.solver.logic.safety import finds
 from lawtrace.solver.logic.terms import BoundVariable, Term
-from lawtrace.solver.monitoring.metric import MetricRule
+from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.smt.open_values import SymbolicValue, Unsupported
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 from lawtrace.solver.smt.symbolic_trace import Found, SymbolicStep, Values
 from lawtrace.solver.smt.symbolic_windows import UNBOUNDED, TimeBounds
 from lawtrace.solver.smt.term_encoding import Future, Place, TermEncoding
 
-Rule = Automaton | MetricRule
+Rule = Automaton | FirstOrderRule
 
 
 @dataclass(frozen=True, slots=True)

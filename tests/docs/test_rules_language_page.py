@@ -8,7 +8,7 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.terms import FUNCTIONS
-from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule
+from lawtrace.solver.monitoring.first_order import FirstOrderMonitor, FirstOrderRule
 from lawtrace.solver.rules import Rule, check_rules
 from lawtrace.solver.trace_notation import read_trace
 from tests.support.pages import ROOT
@@ -30,7 +30,7 @@ def test_there_are_enough_examples() -> None:
 @pytest.mark.parametrize("formula", [*INLINE, *(formula for _, formula, _ in EXAMPLES)])
 def test_formulas_parse_and_print_back(formula: str) -> None:
     assert str(parse(str(parse(formula)))) == str(parse(formula))
-    MetricRule(parse(formula))
+    FirstOrderRule(parse(formula))
 
 
 @pytest.mark.parametrize("window", re.findall(r"`(\[[^`]+\])`", SECTIONS["Windows"]))
@@ -57,7 +57,7 @@ def test_formulas_fit_the_environment(environment: str, formula: str, _: str) ->
     ],
 )
 def test_traces_are_judged(formula: str, value: str, trace: str) -> None:
-    monitor, written = MetricMonitor(MetricRule(parse(formula))), read_trace(trace)
+    monitor, written = FirstOrderMonitor(FirstOrderRule(parse(formula))), read_trace(trace)
     for event in written.events:
         monitor.feed(event)
     assert monitor.verdict_at_end(written.end) is VALUES[value]

@@ -22,7 +22,7 @@ from lawtrace.schemas.violations import ExplainedViolation, format_time
 from lawtrace.solver.logic.syntax import Atom, atoms_of
 from lawtrace.solver.logic.type_check import check_formula
 from lawtrace.solver.monitoring.evidence import Step, could_match, explain, needs_every_step
-from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule, Violation
+from lawtrace.solver.monitoring.first_order import FirstOrderMonitor, FirstOrderRule, Violation
 from lawtrace.solver.rules import Rule
 
 LISTED_VIOLATIONS: Final = 10
@@ -67,7 +67,7 @@ class LogAuditor:
 
     def judge(self, place: str, name: str, read: ReadLog) -> AuditRow:
         """Judge the time points of a log. ``read`` gives them; it is called again for the evidence of violations."""
-        monitors = [MetricMonitor(prepared) for _, prepared in self._rules]
+        monitors = [FirstOrderMonitor(prepared) for _, prepared in self._rules]
         feeds = [monitor.feed_step for monitor in monitors]
         time_points = events = 0
         for step in read():
@@ -137,7 +137,7 @@ class LogAuditor:
 class _End:
     """A rule at the end of a log: how many violations there are, how much the future decides, and the first of them."""
 
-    def __init__(self, rule: Rule, prepared: MetricRule, monitor: MetricMonitor, *, complete: bool) -> None:
+    def __init__(self, rule: Rule, prepared: FirstOrderRule, monitor: FirstOrderMonitor, *, complete: bool) -> None:
         self.rule: Final = rule
         self.triggered: Final = monitor.triggered
         violations, undecided = monitor.violations, monitor.undecided
@@ -149,14 +149,14 @@ class _End:
         self.recordings: Final = [_Recording(prepared, found) for found in listed[:LISTED_VIOLATIONS]]
 
 
-def prepare_rules(rules: Iterable[Rule], signature: LogSignature) -> list[tuple[Rule, MetricRule]]:
+def prepare_rules(rules: Iterable[Rule], signature: LogSignature) -> list[tuple[Rule, FirstOrderRule]]:
     """The rules, ready for evaluation. Raises FormulaError naming the rule: an unknown predicate or argument, or no
     order of evaluation finds the values of its variables."""
-    prepared: list[tuple[Rule, MetricRule]] = []
+    prepared: list[tuple[Rule, FirstOrderRule]] = []
     for rule in rules:
         try:
             check_formula(rule.parsed, signature.tools, rule.formula)
-            prepared.append((rule, MetricRule(rule.parsed)))
+            prepared.append((rule, FirstOrderRule(rule.parsed)))
         except FormulaError as error:
             message = str(error)
             raise FormulaError(message if rule.id in message else f"rule {rule.id!r}: {message}") from error
@@ -166,7 +166,7 @@ def prepare_rules(rules: Iterable[Rule], signature: LogSignature) -> list[tuple[
 class _Recording:
     """The time points of a log that can matter to one violation."""
 
-    def __init__(self, rule: MetricRule, violation: Violation) -> None:
+    def __init__(self, rule: FirstOrderRule, violation: Violation) -> None:
         self.rule = rule
         self.violation = violation
         instances = list(rule.instances(violation.position, dict(violation.values)))

@@ -58,7 +58,7 @@ from lawtrace.solver.logic.terms import (
     Term,
 )
 from lawtrace.solver.logic.windows import ALWAYS_OPEN, SECONDS, Bound, Span, Unit, Window
-from lawtrace.solver.monitoring.metric import MetricRule
+from lawtrace.solver.monitoring.first_order import FirstOrderRule
 
 Reading = Literal["policy", "violations"]
 
@@ -114,7 +114,7 @@ def import_mfotl(
     rule = body if _is_about_all_time_points(body) else s.Always(body)
     names = scope.names(free)
     rule = _quantified(s.ForAll, names, rule)
-    MetricRule(rule)
+    FirstOrderRule(rule)
     return ImportedFormula(parse(str(rule)), reading)
 
 

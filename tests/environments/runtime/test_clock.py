@@ -19,7 +19,7 @@ def test_each_event_has_the_time_at_which_its_call_began() -> None:
     session.call("Wait", {"minutes": 3})
     session.call("Wait", {"minutes": 0})
     session.call("Shout", {})
-    session.pass_time(30)
+    session.advance_time(30)
     session.call("Notify", {"incident_id": "I-00001"})
     outcomes = [(event.tool, event.outcome, (event.time or 0) - START) for event in session.events]
     assert outcomes == [
@@ -34,7 +34,7 @@ def test_each_event_has_the_time_at_which_its_call_began() -> None:
 
 def test_effects_results_and_refusals_read_the_time() -> None:
     session = Session(INCIDENT_ROOM, EMPTY)
-    session.pass_time(90)
+    session.advance_time(90)
     assert session.call("Open", {"title": "leak"}).event.result == {
         "incident_id": "I-00001",
         "opened": "2026-05-04 08:01",

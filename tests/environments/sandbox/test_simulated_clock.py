@@ -19,7 +19,7 @@ def show(sandbox: Sandbox, program: Callable[[str], Program]) -> Callable[[str],
 
         def answer(_tool: str, arguments: dict[str, Json]) -> Reply:
             began = clock.now - NINE
-            clock.pass_time(1)
+            clock.advance_time(1)
             return Returned({**arguments, "began": began})
 
         execution = sandbox.run(program(source), answer, clock)

@@ -19,8 +19,8 @@ from lawtrace.solver.logic.signature import ANYTHING, ToolSignature
 from lawtrace.solver.logic.templates import InstructionAdherence, match_template
 from lawtrace.solver.logic.terms import BoundVariable, FieldPath, with_list_index
 from lawtrace.solver.logic.type_check import check_formula
+from lawtrace.solver.monitoring.first_order import FirstOrderMonitor, FirstOrderRule
 from lawtrace.solver.monitoring.instances import Instances
-from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule
 from lawtrace.solver.monitoring.monitor import Monitor, TriggerFinder
 from tests.support.semantics import holds_on, occurring_values
 
@@ -143,7 +143,7 @@ def test_a_rule_is_triggered_if_it_is_for_some_value() -> None:
     ],
 )
 def test_occasions_are_counted_for_alternatives_and_for_values_found_elsewhere(formula: str, occasions: int) -> None:
-    watch = MetricMonitor(MetricRule(parse(formula)))
+    watch = FirstOrderMonitor(FirstOrderRule(parse(formula)))
     for time, event in enumerate((pay(1), audit(1), Event("Pay", {"account": 2, "large": True}))):
         watch.feed(replace(event, time=time))
     assert watch.triggered == occasions

@@ -9,14 +9,14 @@ from lawtrace.schemas.events import Event
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.syntax import Formula, is_untimed
-from lawtrace.solver.monitoring.metric import MetricRule
+from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.monitoring.undo import UndoLog
 from tests.support.random_formulas import RandomFormulas
 
 
-def compiled(formula: Formula) -> Automaton | MetricRule:
-    return compile_formula(formula) if is_untimed(formula) else MetricRule(formula)
+def compiled(formula: Formula) -> Automaton | FirstOrderRule:
+    return compile_formula(formula) if is_untimed(formula) else FirstOrderRule(formula)
 
 
 def feed(monitor: Monitor, events: Sequence[Event]) -> None:

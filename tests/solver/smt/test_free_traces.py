@@ -10,7 +10,7 @@ from lawtrace.environments.spec.types import INTEGER
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.syntax import Not
-from lawtrace.solver.monitoring.metric import MetricRule
+from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.smt.free_traces import FreeTraces
 from tests.solver.smt.test_rule_encoding import environment_with
 from tests.support.bare_environment import bare_environment
@@ -37,7 +37,7 @@ def wrong_exclusions(seed: int) -> list[str]:
     """Two random rules: the random traces that keep both although Z3 excludes them."""
     first, second = RandomFormulas(3 * seed), RandomFormulas(3 * seed + 1)
     try:
-        rules = [MetricRule(first.formula()), MetricRule(Not(second.formula()))]
+        rules = [FirstOrderRule(first.formula()), FirstOrderRule(Not(second.formula()))]
     except FormulaError:
         return []
     calls = FreeTraces(environment_with(INTEGER), rules).excluded(CALLS)
@@ -56,7 +56,7 @@ def test_many_exclusions_agree_with_the_equations() -> None:
 
 
 def test_shorter_traces_are_excluded() -> None:
-    rule = MetricRule(parse("!G(count(A [<= 1h]) <= 2)"))
+    rule = FirstOrderRule(parse("!G(count(A [<= 1h]) <= 2)"))
     assert FreeTraces(environment_with(INTEGER), [rule]).excluded(5) == 2
 
 
@@ -74,4 +74,4 @@ def test_shorter_traces_are_excluded() -> None:
 )
 def test_no_trace_is_ruled_out_for_a_text_that_nothing_names(condition: str, excluded: bool) -> None:
     body = f"!(forall x, y: G(B(q == x, r == y) & O A(q == x, {condition}) -> O A(q == x, r == y)))"
-    assert (FreeTraces(bare_environment([body]), [MetricRule(parse(body))]).excluded(3) == 3) is excluded
+    assert (FreeTraces(bare_environment([body]), [FirstOrderRule(parse(body))]).excluded(3) == 3) is excluded

@@ -22,7 +22,7 @@ from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.syntax import Formula, is_untimed
-from lawtrace.solver.monitoring.metric import MetricRule
+from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.smt.rule_encoding import Rule, RuleEncoding
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 from lawtrace.solver.smt.symbolic_trace import MaybeGiven, StepReader, SymbolicStep
@@ -50,7 +50,7 @@ def compiled(formula: Formula) -> list[Rule]:
     """What the formula compiles to; both where it is untimed and safe. Nothing for other formulas that are not safe."""
     found: list[Rule] = [compile_formula(formula)] if is_untimed(formula) else []
     try:
-        return [*found, MetricRule(formula)]
+        return [*found, FirstOrderRule(formula)]
     except FormulaError:
         return []
 
@@ -384,8 +384,8 @@ def test_steps_can_be_pushed_and_popped_in_many_cases() -> None:
 # Single points
 
 
-def formula_case(text: str) -> MetricRule:
-    return MetricRule(parse(text))
+def formula_case(text: str) -> FirstOrderRule:
+    return FirstOrderRule(parse(text))
 
 
 def test_a_deadline_may_be_met_until_it_has_passed() -> None:

@@ -11,7 +11,7 @@ from lawtrace.schemas.errors import FormulaError, InputError
 from lawtrace.schemas.events import Event
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.type_check import check_formula
-from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule
+from lawtrace.solver.monitoring.first_order import FirstOrderMonitor, FirstOrderRule
 from tests.support.published import published_text
 
 SIGNATURE = parse_signature("""
@@ -288,11 +288,11 @@ def late_release(log: Log, position: int) -> Found:
     ],
 )
 def test_violations_on_random_logs(text: str, expected: Callable[[Log, int], Found]) -> None:
-    rule = MetricRule(import_mfotl(text, AGGREGATE_SIGNATURE).rule)
+    rule = FirstOrderRule(import_mfotl(text, AGGREGATE_SIGNATURE).rule)
     seen = 0
     for seed in range(60):
         log = random_log(seed)
-        monitor = MetricMonitor(rule)
+        monitor = FirstOrderMonitor(rule)
         for time, events in log:
             made = [
                 Event(name, dict(zip(AGGREGATE_SIGNATURE.predicates[name].arguments, values, strict=True)), time=time)
@@ -321,7 +321,7 @@ def _in_order(values: tuple[str | float, ...]) -> tuple[str, ...]:
     ],
 )
 def test_a_violation_of_one_time_point_counts_once(text: str) -> None:
-    monitor = MetricMonitor(MetricRule(import_mfotl(text, SIGNATURE).rule))
+    monitor = FirstOrderMonitor(FirstOrderRule(import_mfotl(text, SIGNATURE).rule))
     monitor.feed_step(1, [Event("ship", {"x1": 7}), Event("ship", {"x1": 7}), Event("cancel", {"o": 7})])
     monitor.feed_step(9, [])
     assert monitor.violation_count == 1
@@ -332,21 +332,21 @@ def test_a_violation_of_one_time_point_counts_once(text: str) -> None:
     "text", ["ship(x) AND hold(_)", "hold(_) AND ONCE ship(x)", "hold(_) AND (ONCE ship(x) OR cancel(x))"]
 )
 def test_violations_name_the_values_of_all_free_variables(text: str) -> None:
-    monitor = MetricMonitor(MetricRule(import_mfotl(text, SIGNATURE).rule))
+    monitor = FirstOrderMonitor(FirstOrderRule(import_mfotl(text, SIGNATURE).rule))
     ships = [Event("ship", {"x1": number}) for number in (7, 8)]
     monitor.feed_step(1, [*ships, Event("hold", {"card": "a"})])
     assert sorted(found.values for found in monitor.violations) == [(("x", 7),), (("x", 8),)]
 
 
 def test_violations_do_not_count_values_of_inner_quantifiers() -> None:
-    monitor = MetricMonitor(MetricRule(import_mfotl("EXISTS c. order(c, x)", SIGNATURE).rule))
+    monitor = FirstOrderMonitor(FirstOrderRule(import_mfotl("EXISTS c. order(c, x)", SIGNATURE).rule))
     monitor.feed_step(1, [Event("order", {"c": customer, "o": 7}) for customer in ("ada", "bob")])
     assert [found.values for found in monitor.violations] == [(("x", 7),)]
 
 
 def test_values_that_only_the_future_names_are_left_out_of_violations() -> None:
-    rule = MetricRule(import_mfotl("ship(x) AND EVENTUALLY[0,5] order(y, x)", SIGNATURE).rule)
-    monitor = MetricMonitor(rule)
+    rule = FirstOrderRule(import_mfotl("ship(x) AND EVENTUALLY[0,5] order(y, x)", SIGNATURE).rule)
+    monitor = FirstOrderMonitor(rule)
     monitor.feed_step(1, [Event("ship", {"x1": 7})])
     monitor.feed_step(6, [Event("order", {"c": "ada", "o": 7})])
     assert [(found.position, found.values) for found in monitor.violations] == [(0, (("x", 7),))]

@@ -20,7 +20,7 @@ from lawtrace.solver.logic.terms import is_value
 from lawtrace.solver.logic.windows import Window
 from lawtrace.solver.monitoring import duties, evaluation, totals
 from lawtrace.solver.monitoring.duties import UntilTable
-from lawtrace.solver.monitoring.metric import MetricMonitor, MetricRule
+from lawtrace.solver.monitoring.first_order import FirstOrderMonitor, FirstOrderRule
 from lawtrace.solver.monitoring.relations import SinceTable
 from lawtrace.solver.monitoring.step_context import StepContext
 from lawtrace.solver.monitoring.totals import EventTotals
@@ -53,19 +53,21 @@ def differences(seed: int) -> Iterator[Difference]:
     source = RandomFormulas(seed)
     formula = source.formula()
     try:
-        rule = MetricRule(formula)
+        rule = FirstOrderRule(formula)
     except FormulaError:
         return
     if str(parse(str(formula))) != str(formula):
         yield Difference(seed, formula, [], f"prints as {parse(str(formula))}")
-    monitor = MetricMonitor(rule)  # one for all traces, cleared before each
+    monitor = FirstOrderMonitor(rule)  # one for all traces, cleared before each
     for _ in range(TRACES):
         trace = source.trace()
         for what in _compared(source, rule, monitor, trace):
             yield Difference(seed, formula, trace, what)
 
 
-def _compared(source: RandomFormulas, rule: MetricRule, monitor: MetricMonitor, trace: list[Step]) -> Iterator[str]:
+def _compared(
+    source: RandomFormulas, rule: FirstOrderRule, monitor: FirstOrderMonitor, trace: list[Step]
+) -> Iterator[str]:
     monitor.clear()
     values = source.values(rule.formula)
     for step in trace:
@@ -111,7 +113,7 @@ def test_most_formulas_are_safe() -> None:
     safe = 0
     for seed in range(100):
         try:
-            MetricRule(RandomFormulas(seed).formula())
+            FirstOrderRule(RandomFormulas(seed).formula())
             safe += 1
         except FormulaError:
             continue
@@ -119,11 +121,11 @@ def test_most_formulas_are_safe() -> None:
 
 
 def test_a_violation_of_a_deadline_is_recorded_at_the_first_later_step() -> None:
-    rule = MetricRule(parse("forall x: G(A(q == x) -> F[<= 3s] B(q == x))"))
+    rule = FirstOrderRule(parse("forall x: G(A(q == x) -> F[<= 3s] B(q == x))"))
     for seed in range(200):
         source = RandomFormulas(seed * 3)
         trace = source.trace()
-        monitor = MetricMonitor(rule)
+        monitor = FirstOrderMonitor(rule)
         for step in trace:
             monitor.feed_step(step.time, step.events)
         assert {(one.position, one.values, one.certain) for one in monitor.violations} == set(_missed(trace)), seed
@@ -133,10 +135,10 @@ def test_a_variable_that_ends_in_a_number_is_not_mistaken_for_a_renamed_one() ->
     """The second `x` is renamed, inside the scope of a variable whose name looks like a new one."""
     text = "forall x__2: G(A(q == x__2) -> O (exists x: B(p == x)) & O (exists x: B(p == x, q == x__2)))"
     formula = parse(text)
-    rule = MetricRule(formula)
+    rule = FirstOrderRule(formula)
     for other in (1, 2):
         trace = [Step(0, (Event("B", {"p": 2, "q": other}),)), Step(1, (Event("A", {"q": 1}),))]
-        monitor = MetricMonitor(rule)
+        monitor = FirstOrderMonitor(rule)
         for step in trace:
             monitor.feed_step(step.time, step.events)
         assert monitor.verdict_at_end() is holds(formula, trace, (1, 2)) is (other == 1)
@@ -288,7 +290,7 @@ def test_memory_is_bounded_by_window_and_live_keys() -> None:
         "forall a: G(Pay(account == a) -> O[<= 5min] Check(account == a) & count(Pay(account == a) [<= 1h]) < 50 "
         "& F[<= 10min] Audit(account == a))"
     )
-    monitor = MetricMonitor(MetricRule(formula))
+    monitor = FirstOrderMonitor(FirstOrderRule(formula))
     entries: list[int] = []
     for number in range(300_000):
         account = f"A-{number // 3 % 100 + number // 99_000 * 100}"  # 100 live accounts at a time
@@ -318,7 +320,7 @@ def test_memory_is_bounded_by_window_and_live_keys() -> None:
     ],
 )
 def test_duties_that_wait_for_the_same_event_are_kept_once(text: str) -> None:
-    monitor = MetricMonitor(MetricRule(parse(text)))
+    monitor = FirstOrderMonitor(FirstOrderRule(parse(text)))
     entries: list[int] = []
     for number in range(1200):
         monitor.feed(Event("AABC"[number % 4], {"q": number % 2}, time=number))
@@ -329,7 +331,7 @@ def test_duties_that_wait_for_the_same_event_are_kept_once(text: str) -> None:
 
 
 def test_all_steps_that_wait_for_the_same_event_are_counted() -> None:
-    monitor = MetricMonitor(MetricRule(parse("forall x: G(A(q == x) -> F B(q == x) & F D(q == x))")))
+    monitor = FirstOrderMonitor(FirstOrderRule(parse("forall x: G(A(q == x) -> F B(q == x) & F D(q == x))")))
     for number in range(60):
         monitor.feed(Event("AB"[number % 2], {"q": 1}, time=number))
     assert monitor.undecided_count == monitor.owed_count() == 30
@@ -340,7 +342,7 @@ def test_all_steps_that_wait_for_the_same_event_are_counted() -> None:
     assert monitor.verdict == "holding"
 
 
-def _entries(monitor: MetricMonitor) -> int:
+def _entries(monitor: FirstOrderMonitor) -> int:
     """How many entries the tables of a monitor have, with those of nested containers."""
     counted: set[int] = set()
     pending: list[object] = [monitor]

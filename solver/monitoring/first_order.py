@@ -57,7 +57,7 @@ class _Open:
 
     __slots__ = ("count", "monitor", "positions", "values")
 
-    def __init__(self, monitor: "MetricMonitor", values: _Values) -> None:
+    def __init__(self, monitor: "FirstOrderMonitor", values: _Values) -> None:
         self.monitor = monitor
         self.values = values
         self.positions: list[int] = []
@@ -82,7 +82,7 @@ class _Open:
         self.monitor.merge(self, part, other)
 
 
-class MetricRule:
+class FirstOrderRule:
     """A rule whose formula is prepared for evaluation. It is made once, and monitors are made from it.
 
     Attributes:
@@ -110,7 +110,7 @@ class MetricRule:
                 yield instantiate(case.formula, {name: values[shown] for shown, name in names.items()})
 
 
-class MetricMonitor:
+class FirstOrderMonitor:
     """Follows one rule along a trace.
 
     Attributes:
@@ -126,7 +126,7 @@ class MetricMonitor:
 
     unlogged: ClassVar = frozenset({"_found"})
 
-    def __init__(self, rule: MetricRule, track: Track = untracked) -> None:
+    def __init__(self, rule: FirstOrderRule, track: Track = untracked) -> None:
         self._open_violation: Final = track(_Open)
         self.rule: Final = rule
         self.violations: Final[list[Violation]] = []
@@ -265,10 +265,10 @@ class MetricMonitor:
         if not self._started:
             self._start()
 
-    def pass_time(self, time: int) -> None:
+    def advance_time(self, time: int) -> None:
         """Let time pass without a step: a duty whose deadline is before this time cannot be met any more."""
         if self._started:
-            self._evaluator.pass_time(time)
+            self._evaluator.advance_time(time)
 
     def fingerprint(self) -> tuple[Hashable, frozenset[Hashable]]:
         """Equal for monitors of one rule at one time that the same continuations lead to the same verdict.
