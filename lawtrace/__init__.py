@@ -71,19 +71,19 @@ __all__ = [
 ]
 
 _NAMES = {
-    "_judge": "RuleSet TraceVerdict judge load_environment load_rules",
-    "_run": "Run Verdicts load_run run",
-    "agents.guarded_tools": "GuardedAgent GuardedWorkbench",
-    "environments.domains.loader": "Domain",
-    "runs.audit.audit": "Audit audit",
-    "schemas.audit_rows": "AuditRow",
-    "schemas.errors": "InputError LawtraceError OperationalError",
-    "schemas.events": "Event",
-    "schemas.recipe": "Recipe",
-    "solver.guard.decisions": "Allow Call Finding OpenDuty Refuse Step",
-    "solver.guard.guard": "Guard",
-    "solver.guard.log": "GuardLog",
-    "solver.rules": "Rule",
+    "_judge": ("RuleSet", "TraceVerdict", "judge", "load_environment", "load_rules"),
+    "_run": ("Run", "Verdicts", "load_run", "run"),
+    "agents.guarded_tools": ("GuardedAgent", "GuardedWorkbench"),
+    "environments.domains.loader": ("Domain",),
+    "runs.audit.audit": ("Audit", "audit"),
+    "schemas.audit_rows": ("AuditRow",),
+    "schemas.errors": ("InputError", "LawtraceError", "OperationalError"),
+    "schemas.events": ("Event",),
+    "schemas.recipe": ("Recipe",),
+    "solver.guard.decisions": ("Allow", "Call", "Finding", "OpenDuty", "Refuse", "Step"),
+    "solver.guard.guard": ("Guard",),
+    "solver.guard.log": ("GuardLog",),
+    "solver.rules": ("Rule",),
 }
 """Module -> its public names."""
 
@@ -93,7 +93,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'lawtrace' has no attribute {name!r}")
     from importlib import import_module
 
-    module = next(module for module, names in _NAMES.items() if name in names.split())
+    module = next(module for module, names in _NAMES.items() if name in names)
     value: object = getattr(import_module(f"lawtrace.{module}"), name)
     globals()[name] = value
     return value
