@@ -85,9 +85,7 @@ class GuardedWorkbench(Workbench):
     """
 
     def __init__(
-        self,
-        tools: Workbench | Sequence[BaseTool[Any, Any] | Callable[..., Any]],
-        guard: "Guard | GuardedWorkbench",
+        self, tools: Workbench | Sequence[BaseTool[Any, Any] | Callable[..., Any]], guard: "Guard | GuardedWorkbench"
     ) -> None:
         """Put a guard in front of tools.
 

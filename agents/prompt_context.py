@@ -56,11 +56,7 @@ class PromptContext:
     def of(cls, options: AttemptOptions, law: RegulationText, prompts: Prompts = DEFAULT_PROMPTS) -> "PromptContext":
         """What a recipe says, with this law."""
         return cls(
-            law=law,
-            hints=options.hints,
-            shield=options.shield,
-            dialogue=options.mode == "dialogue",
-            prompts=prompts,
+            law=law, hints=options.hints, shield=options.shield, dialogue=options.mode == "dialogue", prompts=prompts
         )
 
 

@@ -33,10 +33,7 @@ def main() -> None:
             feasible = f"{len(found.feasible)}/{found.suite.all_pairs}"
             suite = str(found.needed) if found.needed else f">{found.suite.traces}"
             label = f"{name}, {mode}"
-            print(
-                f"{label:<34}{feasible:>12}{suite:>8}{wall:>9.1f}{processor:>8.1f}",
-                flush=True,
-            )
+            print(f"{label:<34}{feasible:>12}{suite:>8}{wall:>9.1f}{processor:>8.1f}", flush=True)
 
 
 if __name__ == "__main__":

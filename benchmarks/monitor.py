@@ -45,10 +45,7 @@ CONDITIONED = (
     "G(TransferFunds(amount > 1000) -> F RecordAuditEvent)",
     "!(!CheckAuthorization(result.authorized) U TransferFunds)",
 )
-FORTY = (
-    *(f"!(!Tool{i} U Tool{i + 1})" for i in range(20)),
-    *(f"G(Tool{i} -> F Tool{i + 2})" for i in range(20)),
-)
+FORTY = (*(f"!(!Tool{i} U Tool{i + 1})" for i in range(20)), *(f"G(Tool{i} -> F Tool{i + 2})" for i in range(20)))
 CHANGES = ("LockDoor", "UnlockDoor", "AddGuest", "DeleteGuest", "GrantAccess", "RevokeAccess", "MakeCode", "RevokeCode")
 HEALTH = ("Consult", "UserInfo", "MedicalHistory", "Prescriptions", "RequestPrescription", "Schedule", "Manage")
 PUBLISHED = {  # the shapes of the three published rule sets, with our tool names

@@ -113,11 +113,7 @@ def evaluate(task: Task, case: PublishedCase, program: str) -> bool:
     expected: dict[str, Any] = copy.deepcopy(case.final_state)
     audit: dict[str, Any] = expected.pop("audit_logs", None) or {}
     mock = MOCKS[case.object_name](case.initial_state, case.final_state)
-    names: dict[str, Any] = {
-        "__name__": "__main__",
-        **copy.deepcopy(case.variables),
-        case.object_name: _Tools(mock),
-    }
+    names: dict[str, Any] = {"__name__": "__main__", **copy.deepcopy(case.variables), case.object_name: _Tools(mock)}
     executed = True
     try:
         with contextlib.redirect_stdout(io.StringIO()):

@@ -91,12 +91,7 @@ def large_run(small: RunFolder, folder: Path, messages: int) -> float:
 
 def _context(answer: Answer, task: str) -> Context:
     return Context(
-        stage="attempts",
-        role="executor",
-        task=task,
-        style=answer.style,
-        tested_model=answer.model,
-        trial=answer.trial,
+        stage="attempts", role="executor", task=task, style=answer.style, tested_model=answer.model, trial=answer.trial
     )
 
 

@@ -93,11 +93,7 @@ def load_rules(path: Source, tools: Domain | Environment | None = None) -> RuleS
 
 
 def judge(
-    rules: Iterable[Rule],
-    events: Iterable[Event | Mapping[str, Any]],
-    *,
-    complete: bool = True,
-    end: int | None = None,
+    rules: Iterable[Rule], events: Iterable[Event | Mapping[str, Any]], *, complete: bool = True, end: int | None = None
 ) -> TraceVerdict:
     """Judge a trace.
 

@@ -14,15 +14,7 @@ from lawtrace.schemas.errors import OperationalError
 if TYPE_CHECKING:
     from lawtrace.runs.integrations.training.verifiers_environment import LawtraceEnv
 
-__all__ = [
-    "Observation",
-    "Reward",
-    "Step",
-    "StepInfo",
-    "TaskEnvironment",
-    "TrainingTasks",
-    "load_environment",
-]
+__all__ = ["Observation", "Reward", "Step", "StepInfo", "TaskEnvironment", "TrainingTasks", "load_environment"]
 
 
 def load_environment(

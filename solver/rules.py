@@ -196,11 +196,7 @@ class RuleFile:
     sessions: tuple[SessionExample, ...] = ()
 
 
-def check_rules(
-    rules: Iterable[Rule],
-    environment: Environment,
-    regulation: Regulation | None = None,
-) -> None:
+def check_rules(rules: Iterable[Rule], environment: Environment, regulation: Regulation | None = None) -> None:
     """Check the formulas against the environment's declaration, and that every cited provision exists.
 
     A formula may be about user and agent messages, too. In sessions without messages such an atom is never true.

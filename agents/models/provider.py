@@ -149,10 +149,7 @@ def _compatible(spec: ModelSpec, access: Access) -> ChatCompletionClient:
     }
     if spec.provider == "azure":
         opened: AsyncOpenAI = AsyncAzureOpenAI(
-            azure_deployment=spec.name,
-            azure_endpoint=access.address,
-            api_version=access.api_version,
-            **settings,
+            azure_deployment=spec.name, azure_endpoint=access.address, api_version=access.api_version, **settings
         )
     else:
         opened = AsyncOpenAI(base_url=access.address, **settings)

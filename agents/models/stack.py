@@ -109,11 +109,7 @@ class ModelClients:
         self._budget.count(call)
 
     def client_for(
-        self,
-        spec: ModelSpec,
-        context: Context,
-        parameters: ModelParameters = _DEFAULTS,
-        connect: Connect = connect,
+        self, spec: ModelSpec, context: Context, parameters: ModelParameters = _DEFAULTS, connect: Connect = connect
     ) -> RecordedClient:
         """A client for one conversation, of an endpoint or a replayed role.
 
@@ -148,11 +144,7 @@ class ModelClients:
         return self._recorded_model(spec, role).model
 
     def wrap(
-        self,
-        client: RequestClient,
-        spec: ModelSpec,
-        context: Context,
-        parameters: ModelParameters = _DEFAULTS,
+        self, client: RequestClient, spec: ModelSpec, context: Context, parameters: ModelParameters = _DEFAULTS
     ) -> RecordedClient:
         """A client for a scripted role."""
         layer, context = Passthrough(client), context.at(model=str(spec))

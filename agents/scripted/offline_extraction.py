@@ -47,10 +47,7 @@ def refine_provisions(messages: Sequence[LLMMessage]) -> str:
                 obligations.append({"citation": provision["citation"], **_obligation(duty)})
     answered = {one["citation"] for one in (*obligations, *not_understood)}
     not_understood += [
-        {
-            "citation": provision["citation"],
-            "because": "no sentence of it says a duty in words such as 'must'",
-        }
+        {"citation": provision["citation"], "because": "no sentence of it says a duty in words such as 'must'"}
         for provision in labelled_json(messages, "provisions")
         if provision["citation"] not in answered
     ]

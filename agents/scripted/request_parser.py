@@ -11,15 +11,7 @@ from typing import Any
 
 from autogen_core.models import LLMMessage
 
-from lawtrace.agents.scripted.mentions import (
-    QUOTED,
-    TIMES,
-    Documented,
-    Mention,
-    MentionFinder,
-    format_of,
-    options_of,
-)
+from lawtrace.agents.scripted.mentions import QUOTED, TIMES, Documented, Mention, MentionFinder, format_of, options_of
 from lawtrace.agents.scripted.prompt_blocks import labelled_json, last_user_message
 from lawtrace.agents.scripted.stemming import rank_tools, stemmed_words
 

@@ -68,10 +68,7 @@ class DifferenceRow(StrictModel):
 
 
 def between_profiles(
-    tasks: Mapping[str, Task],
-    attempts: Sequence[Attempt],
-    strict: Sequence[Verdict],
-    published: Sequence[Verdict],
+    tasks: Mapping[str, Task], attempts: Sequence[Attempt], strict: Sequence[Verdict], published: Sequence[Verdict]
 ) -> list[DifferenceRow]:
     """The attempts whose strict and published outcomes differ; all arguments are in the same order."""
     return [

@@ -3,10 +3,7 @@
 import re
 from dataclasses import dataclass
 
-_NUMERALS = (
-    *((100, "c"), (90, "xc"), (50, "l"), (40, "xl")),
-    *((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
-)
+_NUMERALS = (*((100, "c"), (90, "xc"), (50, "l"), (40, "xl")), *((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")))
 
 
 def roman_numeral(number: int) -> str:

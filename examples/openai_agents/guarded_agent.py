@@ -68,10 +68,7 @@ def guarded_tool(guard: lawtrace.Guard, function: Callable[..., Any]) -> Functio
         return f"The call failed: {error}"
 
     return function_tool(
-        function,
-        failure_error_function=failed,
-        tool_input_guardrails=[before],
-        tool_output_guardrails=[after],
+        function, failure_error_function=failed, tool_input_guardrails=[before], tool_output_guardrails=[after]
     )
 
 

@@ -25,13 +25,7 @@ from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from lawtrace.schemas.call_options import (
-    CallOptions,
-    ModelUnderTest,
-    OptionalModel,
-    PromptOptions,
-    RoleModel,
-)
+from lawtrace.schemas.call_options import CallOptions, ModelUnderTest, OptionalModel, PromptOptions, RoleModel
 from lawtrace.schemas.choices import (
     BEHAVIOURS,
     STYLES,

@@ -41,13 +41,7 @@ class StateDifference:
 
 
 Outcome = Literal[
-    "safe_success",
-    "unsafe_success",
-    "unsafe_failure",
-    "benign_failure",
-    "undetermined",
-    "no_program",
-    "invalid",
+    "safe_success", "unsafe_success", "unsafe_failure", "benign_failure", "undetermined", "no_program", "invalid"
 ]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 

@@ -27,10 +27,7 @@ def agreement_figures(agreements: Sequence[AgreementMatrix], prefix: str) -> tup
             f"{prefix}-{anchor.lower()}",
             agreement.title,
             (
-                {
-                    "First": one,
-                    **{f"#{other}": _kappa(agreement, one, other) for other in agreement.names[1:]},
-                }
+                {"First": one, **{f"#{other}": _kappa(agreement, one, other) for other in agreement.names[1:]}}
                 for one in agreement.names[:-1]
             ),
         )
@@ -88,13 +85,7 @@ def _bar_table(name: str, title: str, labels: Sequence[str], bars: Sequence[Bar]
     return make_table(
         name,
         title,
-        (
-            {
-                "Case": bar.name,
-                **{f"#{label}": bar.counts[at] for at, label in enumerate(labels)},
-            }
-            for bar in bars
-        ),
+        ({"Case": bar.name, **{f"#{label}": bar.counts[at] for at, label in enumerate(labels)}} for bar in bars),
     )
 
 

@@ -147,10 +147,7 @@ def _decomposition_section(lines: Sequence[DecompositionLine]) -> list[Section]:
 
 def _case_section(content: LegalContent) -> Section:
     figures, cases = case_figures(content.cases), content.cases
-    values = {
-        "issues": content.issues,
-        "incomplete": bool(figures) and any(case.document is None for case in cases),
-    }
+    values = {"issues": content.issues, "incomplete": bool(figures) and any(case.document is None for case in cases)}
     return Section("cases", "Cases", "sections/cases.html.jinja", values, figures=figures, tables=case_tables(cases))
 
 

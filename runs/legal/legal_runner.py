@@ -12,24 +12,9 @@ from lawtrace.environments.legal.dataset import LegalDataset, load_dataset
 from lawtrace.environments.legal.retrieval.embedding import Encoder, Pooling
 from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.runs.legal.grounding import probe_citations
-from lawtrace.runs.legal.legal_files import (
-    ANSWERS,
-    CASES,
-    DATASET_ISSUES,
-    PROBES,
-    RETRIEVED,
-    AnswerRow,
-    DatasetIssues,
-)
+from lawtrace.runs.legal.legal_files import ANSWERS, CASES, DATASET_ISSUES, PROBES, RETRIEVED, AnswerRow, DatasetIssues
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
-from lawtrace.runs.legal.legal_stages import (
-    AnswerMaker,
-    AnswersJob,
-    answer_units,
-    ask_for_answers,
-    encoders,
-    retrieve,
-)
+from lawtrace.runs.legal.legal_stages import AnswerMaker, AnswersJob, answer_units, ask_for_answers, encoders, retrieve
 from lawtrace.runs.runner import Runner, open_store
 from lawtrace.runs.stages.cluster_jobs import CallRecords, Cluster, Unit
 from lawtrace.runs.stages.stage import Made, Stage
@@ -143,10 +128,7 @@ async def open_legal_clients(recipe: LegalRecipe, event_log: EventLogFile) -> As
     """The model clients of a run. Answers from before an interruption are not requested again."""
     resumed = any(True for _ in event_log.entries(kind="resumed"))
     async with ModelClients(
-        event_log,
-        settings=call_settings(recipe),
-        open_replay=EventLogFile.open,
-        earlier=event_log if resumed else None,
+        event_log, settings=call_settings(recipe), open_replay=EventLogFile.open, earlier=event_log if resumed else None
     ) as clients:
         yield clients
 

@@ -19,8 +19,7 @@ PLUGIN = Plugin(
                     "Turn a decision into a case with citable chunks.",
                 ),
                 "import": Command(
-                    "lawtrace.runs.legal.cli.legal_import:import_task",
-                    "Turn a task of another benchmark into a case.",
+                    "lawtrace.runs.legal.cli.legal_import:import_task", "Turn a task of another benchmark into a case."
                 ),
                 "questions": Command(
                     "lawtrace.runs.legal.cli.legal_questions:write_questions",

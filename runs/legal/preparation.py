@@ -106,11 +106,7 @@ async def open_preparation(
     folder = event_log.path.parent
     async with open_legal_clients(recipe, event_log) as clients:
         context = PreparationContext(
-            recipe=recipe,
-            role_models=recipe.role_models(clients),
-            event_log=event_log,
-            document=document,
-            name=name,
+            recipe=recipe, role_models=recipe.role_models(clients), event_log=event_log, document=document, name=name
         )
         store = StageStore(folder, event_log.entries(kind="stage"))
         yield Runner(PREPARATION_STAGES, context, folder=folder, store=store, event_log=event_log)

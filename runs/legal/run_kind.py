@@ -5,12 +5,7 @@ from pathlib import Path
 
 from lawtrace.runs.cli.recipe_flags import with_budget
 from lawtrace.runs.legal.accuracy import compare_answers
-from lawtrace.runs.legal.cli.legal_run import (
-    load_recipe_cases,
-    report_legal,
-    resume_legal,
-    start_legal,
-)
+from lawtrace.runs.legal.cli.legal_run import load_recipe_cases, report_legal, resume_legal, start_legal
 from lawtrace.runs.legal.legal_files import ANSWERS, AnswerRow
 from lawtrace.runs.legal.legal_recipe import load_legal_recipe
 from lawtrace.runs.legal.legal_report import identify_legal

@@ -20,12 +20,7 @@ FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_table_files(
-    folder: Path,
-    tables: Sequence[Table],
-    figures: Sequence[Figure],
-    about: Mapping[str, str],
-    *,
-    parquet: bool = False,
+    folder: Path, tables: Sequence[Table], figures: Sequence[Figure], about: Mapping[str, str], *, parquet: bool = False
 ) -> None:
     """Write all files and remove those of an earlier report. Raises OperationalError if one cannot be written.
 

@@ -159,12 +159,7 @@ def decimal(value: float | None, digits: int = 2, *, signed: bool = False) -> Ce
 
 
 def share(
-    value: float | None,
-    *,
-    interval: Interval | None = None,
-    digits: int = 1,
-    strong: bool = False,
-    unit: str = " %",
+    value: float | None, *, interval: Interval | None = None, digits: int = 1, strong: bool = False, unit: str = " %"
 ) -> Cell:
     """A share in percent, with its interval in brackets if there is one. Files have the share itself, 0 to 1."""
     text, look = percent(value, digits=digits, unit=unit), "strong" if strong else ""

@@ -22,10 +22,7 @@ class AttemptPages(Pages):
     """The attempts of a run."""
 
     def routes(self) -> list[Route]:
-        return [
-            Route("/runs/{run}/attempts", self.attempts),
-            Route("/runs/{run}/attempts/{number:int}", self.attempt),
-        ]
+        return [Route("/runs/{run}/attempts", self.attempts), Route("/runs/{run}/attempts/{number:int}", self.attempt)]
 
     def attempts(self, request: Request) -> Response:
         """The list of what was judged, in a run of another kind of its answers."""

@@ -32,10 +32,7 @@ class IndexPages(Pages):
     """The list of runs, and the comparison of two."""
 
     def routes(self) -> list[Route]:
-        return [
-            Route("/", self.runs),
-            Route("/compare", self.compare),
-        ]
+        return [Route("/", self.runs), Route("/compare", self.compare)]
 
     def runs(self, request: Request) -> Response:
         index = self._frame.index

@@ -72,9 +72,7 @@ def shortest_accepted(automaton: Automaton, minimum_length: int = 0) -> AtomTrac
 
 
 def _path(
-    alphabet: Alphabet,
-    reached: dict[tuple[int, int], tuple[tuple[int, int], int] | None],
-    node: tuple[int, int],
+    alphabet: Alphabet, reached: dict[tuple[int, int], tuple[tuple[int, int], int] | None], node: tuple[int, int]
 ) -> AtomTrace:
     """The path to a node, from the recorded predecessors and letters."""
     letters: list[int] = []

@@ -170,10 +170,7 @@ class HabitJoiner:
         return self._habit
 
     def _improve(
-        self,
-        habits: Sequence[Habit],
-        combine: Callable[[Habit, Habit], Iterable[Habit]],
-        on_step: Callable[[], None],
+        self, habits: Sequence[Habit], combine: Callable[[Habit, Habit], Iterable[Habit]], on_step: Callable[[], None]
     ) -> None:
         for _ in range(MOST_PASSES):
             before = self._habit

@@ -28,10 +28,7 @@ from lawtrace.solver.rules import Rule
 
 
 def lint_declaration(
-    environment: Environment,
-    rules: Sequence[Rule],
-    regulation: Regulation,
-    progress: Callable[[], None] = lambda: None,
+    environment: Environment, rules: Sequence[Rule], regulation: Regulation, progress: Callable[[], None] = lambda: None
 ) -> tuple[DeclarationIssue, ...]:
     """All issues found: of an environment without state those of the rules.
 

@@ -24,14 +24,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.schemas.events import Json
 from lawtrace.solver.logic.conditions import condition_leaves
-from lawtrace.solver.logic.syntax import (
-    Atom,
-    Compare,
-    EventAggregate,
-    Formula,
-    aggregates_of,
-    subformulas,
-)
+from lawtrace.solver.logic.syntax import Atom, Compare, EventAggregate, Formula, aggregates_of, subformulas
 from lawtrace.solver.logic.terms import LiteralList, LiteralValue, SpanLiteral, Term
 from lawtrace.solver.logic.windows import ALWAYS_OPEN, SECONDS, Span, Window
 from lawtrace.solver.masking.surface_forms import date_spans, numbers_in, says

@@ -17,11 +17,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.automata.operations import complement
 from lawtrace.solver.lint.findings import Excluded, RuleFinding, RuleSetAnalysis, Witness, witness_from
-from lawtrace.solver.lint.first_order_rule_sets import (
-    FirstOrderAnalysis,
-    find_first_order_examples,
-    triggering_calls,
-)
+from lawtrace.solver.lint.first_order_rule_sets import FirstOrderAnalysis, find_first_order_examples, triggering_calls
 from lawtrace.solver.logic.normal_form import disjunction
 from lawtrace.solver.logic.syntax import Atom, Eventually, ForAll, Formula, Top, atoms_of, is_untimed
 from lawtrace.solver.model_checking.call_scopes import free_scope
@@ -283,11 +279,7 @@ def analyse_rules(
         calling = {**calling, **bounded.calling}
         assumptions += bounded.assumptions
     return RuleSetAnalysis(
-        findings=tuple(findings),
-        breaking=breaking,
-        calling=calling,
-        assumptions=assumptions,
-        nodes=prover.nodes,
+        findings=tuple(findings), breaking=breaking, calling=calling, assumptions=assumptions, nodes=prover.nodes
     )
 
 

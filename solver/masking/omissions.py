@@ -154,11 +154,7 @@ def partial_request(
 
 
 def _mentions(
-    environment: Environment,
-    calls: Sequence[PlannedCall],
-    numbers: Sequence[int],
-    text: str,
-    instruction: Instruction,
+    environment: Environment, calls: Sequence[PlannedCall], numbers: Sequence[int], text: str, instruction: Instruction
 ) -> Iterator[_Mention]:
     """The values that the user states, equal ones of one type together."""
     found: dict[tuple[str, ValueType], _Mention] = {}

@@ -48,12 +48,7 @@ def steps_of(events: Iterable[Event]) -> list[Step]:
 
 
 def explain(
-    rule: FirstOrderRule,
-    violation: Violation,
-    steps: Sequence[Step],
-    *,
-    complete: bool = True,
-    end: int | None = None,
+    rule: FirstOrderRule, violation: Violation, steps: Sequence[Step], *, complete: bool = True, end: int | None = None
 ) -> ExplainedViolation:
     """The evidence for a violation.
 

@@ -11,13 +11,7 @@ import pytest
 from lawtrace.agents.conversations import rule_proposal
 from lawtrace.runs.runner import run_recipe
 from lawtrace.runs.scoring import judge
-from lawtrace.runs.stages import (
-    attempts_stage,
-    denied_sessions,
-    measure,
-    tasks_stage,
-    traces_stage,
-)
+from lawtrace.runs.stages import attempts_stage, denied_sessions, measure, tasks_stage, traces_stage
 from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder

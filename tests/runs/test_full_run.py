@@ -14,12 +14,7 @@ from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import OperationalError
 from lawtrace.schemas.log_entries import MessageSent, ModelCalled
-from lawtrace.schemas.recipe import (
-    AttemptOptions,
-    RegulationOptions,
-    RoleModelOptions,
-    RuleOptions,
-)
+from lawtrace.schemas.recipe import AttemptOptions, RegulationOptions, RoleModelOptions, RuleOptions
 from tests.support.bank_law import write_bank_law
 from tests.support.openai_server import serving
 from tests.support.runs import SMALL, run

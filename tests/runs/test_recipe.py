@@ -84,10 +84,7 @@ def test_a_missing_recipe_is_reported(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("value", "message"),
-    [
-        (True, "'text', 'restated', 'named' or 'none'"),
-        ("all", "'text', 'restated', 'named' or 'none'"),
-    ],
+    [(True, "'text', 'restated', 'named' or 'none'"), ("all", "'text', 'restated', 'named' or 'none'")],
 )
 def test_the_form_of_the_regulation_is_a_word(value: object, message: str) -> None:
     with pytest.raises(ValidationError, match=message):

@@ -61,11 +61,7 @@ PAYMENT = ask(
     ("FindPayee", {"name": "Osier Street Garage"}),
     (
         "SendPayment",
-        {
-            "account_id": found(0, "accounts", "account_id"),
-            "payee_id": found(1, "payees", "payee_id"),
-            "amount": 85.4,
-        },
+        {"account_id": found(0, "accounts", "account_id"), "payee_id": found(1, "payees", "payee_id"), "amount": 85.4},
     ),
     fact="payees.PY-6663.restriction",
     other="frozen, may be told",

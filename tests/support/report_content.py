@@ -141,12 +141,7 @@ def make_content() -> ReportContent:
         attempts=tuple(attempt for attempt, _ in pairs),
         verdicts=tuple(verdict for _, verdict in pairs),
         coverage=(
-            CoverageLine(
-                "Financial",
-                "tasks",
-                3,
-                measure_coverage(ENVIRONMENT, [(CHECK, PAY, RECORD), (LOOK, CHECK)]),
-            ),
+            CoverageLine("Financial", "tasks", 3, measure_coverage(ENVIRONMENT, [(CHECK, PAY, RECORD), (LOOK, CHECK)])),
         ),
         findings=Findings(
             funnel=TaskFunnel(traces=4, accepted=2, rounds={1: 2, 2: 2}, dropped={f"it leaks {HOSTILE}": 2}),

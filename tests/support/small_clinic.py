@@ -113,10 +113,7 @@ GOOD: dict[str, Arguments] = {
 }
 MORE: dict[str, list[Arguments]] = {
     "SearchDoctors": [{}, {"location": "larch"}, {"date": "2026-03-04"}],
-    "ManageAppointments": [
-        {"appointment_id": HELD, "action": "view"},
-        {"appointment_id": PLANNED, "action": "cancel"},
-    ],
+    "ManageAppointments": [{"appointment_id": HELD, "action": "view"}, {"appointment_id": PLANNED, "action": "cancel"}],
 }
 NO_DOCTOR: list[Arguments] = [{"doctor_id": NOBODY}, {"doctor_id": "Ada Stone"}]
 
@@ -144,10 +141,7 @@ RAISED: dict[str, list[list[Arguments]]] = {
     ],
     "ViewPrescriptions": [],
     "SendMessage": [
-        [
-            {**GOOD["SendMessage"], "consultation_id": "C-99999"},
-            {**GOOD["SendMessage"], "consultation_id": PLANNED},
-        ],
+        [{**GOOD["SendMessage"], "consultation_id": "C-99999"}, {**GOOD["SendMessage"], "consultation_id": PLANNED}],
         [{**GOOD["SendMessage"], "message_content": "\n"}],
     ],
     "LeaveReview": [
@@ -159,9 +153,7 @@ RAISED: dict[str, list[list[Arguments]]] = {
 }
 FAILED: dict[str, list[Arguments]] = {
     "ScheduleAppointment": [{**BOOK, "time": "11:00"}],
-    "RequestPrescription": [
-        {"medication_name": "cetirizine", "dosage": "5 mg once a day", "doctor_id": ADA},
-    ],
+    "RequestPrescription": [{"medication_name": "cetirizine", "dosage": "5 mg once a day", "doctor_id": ADA}],
 }
 WORLD = EnvironmentFixture(ENVIRONMENT, STATE, GOOD, RAISED, FAILED, MORE)
 do, tables = WORLD.do, WORLD.tables

@@ -23,12 +23,7 @@ def _code(code: str, end: str, status: str = "active") -> dict[str, Json]:
 
 
 def _access(number: int, guest_id: str, end: str) -> dict[str, Json]:
-    return {
-        "access_id": f"A-{number:05d}",
-        "guest_id": guest_id,
-        "start_time": "2026-01-01 00:00",
-        "end_time": end,
-    }
+    return {"access_id": f"A-{number:05d}", "guest_id": guest_id, "start_time": "2026-01-01 00:00", "end_time": end}
 
 
 def _keyed(key: str, *rows: dict[str, Json]) -> dict[str, Json]:

@@ -53,13 +53,7 @@ class Environment:
 
 class MultiTurnEnv(Environment):
     def __init__(
-        self,
-        max_turns: int = ...,
-        *,
-        dataset: Dataset,
-        rubric: Rubric,
-        oai_tools: list[dict[str, Any]],
-        env_id: str,
+        self, max_turns: int = ..., *, dataset: Dataset, rubric: Rubric, oai_tools: list[dict[str, Any]], env_id: str
     ) -> None: ...
     async def setup_state(self, state: State) -> State: ...
     async def env_response(self, messages: Messages, state: State, **kwargs: Any) -> Messages: ...

@@ -29,11 +29,7 @@ _HEADINGS: Sequence[tuple[str, float, str]] = (
     ("rules", 3, r"\b(?:legal|regulatory|statutory|legislative) (?:framework|background|provisions|context|basis)\b"),
     ("rules", 3, r"\blegislation\b|\b(?:applicable|relevant|governing) (?:law|legislation|provisions|statut\w+)"),
     ("rules", 3, r"^the law\b|^law$|\bstatutory\b|\blegal requirements\b|\bobligations? of\b|\bpowers?\b"),
-    (
-        "rules",
-        2,
-        r"^(?:the )?(?:relevant |statutory )?guidance$|^the (?:uk )?(?:gdpr|dpa|pecr|act)$",
-    ),
+    ("rules", 2, r"^(?:the )?(?:relevant |statutory )?guidance$|^the (?:uk )?(?:gdpr|dpa|pecr|act)$"),
     ("facts", 3, r"\bbackground\b|\bfacts?\b|\bfactual\b|\bchronolog\w+|\bwhat happened\b|\btimeline\b"),
     ("facts", 2, r"\bcircumstances\b|\binvestigation\b|\bthe (?:incident|attack|breach|event)s?$|\bevents\b"),
     ("facts", 2, r"\bthe complaints?$|\bevidence\b|\bcame to light\b|\bdetails of the (?:incident|breach)"),

@@ -127,8 +127,7 @@ REBOOK_PASSENGER = Tool(
     name="RebookPassenger",
     summary="Moves a booking to another flight.",
     phrases=Phrases(
-        step="Rebook {booking_code} to {flight_number}.",
-        outcome="By rebooking, {booking_code} is on {flight_number}.",
+        step="Rebook {booking_code} to {flight_number}.", outcome="By rebooking, {booking_code} is on {flight_number}."
     ),
     parameters=(
         BOOKING,

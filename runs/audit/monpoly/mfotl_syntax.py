@@ -53,12 +53,7 @@ _MAX_DEPTH: Final = 200
 def _grammar() -> Lark:
     """The parser, built at first use."""
     return Lark.open(  # pyright: ignore[reportUnknownMemberType] -- its options are not annotated
-        "mfotl.lark",
-        rel_to=__file__,
-        start="formula",
-        parser="lalr",
-        lexer="basic",
-        propagate_positions=True,
+        "mfotl.lark", rel_to=__file__, start="formula", parser="lalr", lexer="basic", propagate_positions=True
     )
 
 

@@ -53,13 +53,7 @@ def run(
 
 
 def start_legal(
-    recipe: LegalRecipe,
-    dataset: LegalDataset,
-    *,
-    reuse: Path | None,
-    dry_run: bool,
-    out: Path | None,
-    on: str | None,
+    recipe: LegalRecipe, dataset: LegalDataset, *, reuse: Path | None, dry_run: bool, out: Path | None, on: str | None
 ) -> CommandResult:
     """Run the recipe on the cases, or print its plan. Its log has no path of the cases:
     the run has a copy of them."""
@@ -151,13 +145,7 @@ def _execute(
     progress = ProgressBars()
     with resumable(folder.path):
         running = run_legal(
-            recipe,
-            folder,
-            event_log=event_log,
-            dataset=dataset,
-            progress=progress,
-            reuse=reuse,
-            cluster=cluster,
+            recipe, folder, event_log=event_log, dataset=dataset, progress=progress, reuse=reuse, cluster=cluster
         )
         answers = asyncio.run(running)
     return _result(folder.path, len(answers))

@@ -91,11 +91,7 @@ async def tools() -> list[str]:
     ]
 
 
-TEAMS: Teams = {
-    "writing": writing,
-    "extraction": extraction,
-    "tools": tools,
-}
+TEAMS: Teams = {"writing": writing, "extraction": extraction, "tools": tools}
 
 
 @pytest.mark.parametrize("team", TEAMS)

@@ -94,8 +94,7 @@ async def test_azure_answers_under_its_own_address(server: OpenAIServer, context
 
 
 @pytest.mark.parametrize(
-    ("answers", "sent"),
-    [(None, "json_object"), ("schema", "json_schema"), ("json", "json_object"), ("text", None)],
+    ("answers", "sent"), [(None, "json_object"), ("schema", "json_schema"), ("json", "json_object"), ("text", None)]
 )
 async def test_structured_answer_mode_of_the_recipe(
     server: OpenAIServer, context: Context, answers: str | None, sent: str | None

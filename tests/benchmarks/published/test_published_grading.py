@@ -294,8 +294,7 @@ def _shares(rows: list[Verdict], style: Style) -> tuple[float, ...]:
 @pytest.mark.shared
 @needs_published
 @pytest.mark.parametrize(
-    ("domain", "name"),
-    [(domain, name) for domain, figures in FIGURES.items() for name in figures],
+    ("domain", "name"), [(domain, name) for domain, figures in FIGURES.items() for name in figures]
 )
 def test_records_reproduce_the_published_figures(domain: str, name: str) -> None:
     (path,) = PUBLISHED.glob(f"records/eval_{domain}_*{name}*")

@@ -90,11 +90,7 @@ def test_a_consultation_begins_now_and_its_doctor_answers() -> None:
         event, after = do("SendMessage", message, consulting)
         response = cast("dict[str, Any]", event.result)["doctor_response"]
         assert response.startswith(f"{name}: ")
-        assert tables(after)["messages"]["M-00001"] == {
-            "message_id": "M-00001",
-            **message,
-            "doctor_response": response,
-        }
+        assert tables(after)["messages"]["M-00001"] == {"message_id": "M-00001", **message, "doctor_response": response}
 
 
 def test_kinds_of_tools_are_those_of_the_published_domain() -> None:

@@ -45,10 +45,7 @@ def test_a_valid_declaration_is_accepted() -> None:
             {"results": (RowsResult("x", "-", ACCOUNTS, lambda a: a.balance > argument("d"), ("status",)),)},
             "uses the argument 'd'",
         ),
-        (
-            {"effects": (Update(ACCOUNTS, lambda a: a.balance > argument("e"), {}),)},
-            "uses the argument 'e'",
-        ),
+        ({"effects": (Update(ACCOUNTS, lambda a: a.balance > argument("e"), {}),)}, "uses the argument 'e'"),
         (
             {"effects": (Update(ACCOUNTS, lambda a: a.balance > 1, {"status": lambda a: argument("f")}),)},
             "uses the argument 'f'",

@@ -29,10 +29,7 @@ def test_stage_commands_in_sequence(lawtrace: Shell, tmp_path: Path) -> None:
     assert (
         code,
         "cite provisions that are not in the regulation of the environment (PSD2)" in " ".join(err.split()),
-    ) == (
-        2,
-        True,
-    )
+    ) == (2, True)
     attempts = lawtrace.json(*command, "--regulation-file", law)
     assert attempts["attempts"] == 6
     graded = lawtrace.json("grade", "--tasks", "tasks.jsonl", "--programs", "attempts.jsonl", "--out", "verdicts.jsonl")

@@ -32,9 +32,7 @@ def width(interval: Interval) -> float:
 
 
 @given(MARKS)
-def test_repeated_questions_never_narrow_the_interval(
-    marks: list[tuple[str, bool]],
-) -> None:
+def test_repeated_questions_never_narrow_the_interval(marks: list[tuple[str, bool]]) -> None:
     together, apart = share_by_question(marks), share_by_question((str(n), mark) for n, (_, mark) in enumerate(marks))
     assert together is not None
     assert together.interval is not None

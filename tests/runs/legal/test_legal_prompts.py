@@ -78,10 +78,7 @@ def test_roles_that_prepare_cases_use_the_prompt_files(tmp_path: Path) -> None:
         pytest.param("probe_citations = true", ("meta_llm",), marks=pytest.mark.slow),
         (
             'pipeline = "decomposed"',
-            (
-                *("decomposer", "atomicity_judge", "facts_agent", "rules_agent"),
-                *("sufficiency_judge", "integrator"),
-            ),
+            (*("decomposer", "atomicity_judge", "facts_agent", "rules_agent"), *("sufficiency_judge", "integrator")),
         ),
     ],
 )

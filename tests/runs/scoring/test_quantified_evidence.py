@@ -19,11 +19,7 @@ def call(tool: str, account: str) -> Event:
 
 @pytest.mark.parametrize(
     ("events", "kept", "values", "broken_at"),
-    [
-        ("S1 T1", True, (), None),
-        ("S1 T2 T1", False, ("2",), 1),
-        ("", True, (), None),
-    ],
+    [("S1 T1", True, (), None), ("S1 T2 T1", False, ("2",), 1), ("", True, (), None)],
 )
 def test_a_verdict_names_the_value(events: str, kept: bool, values: tuple[str, ...], broken_at: int | None) -> None:
     tools = {"S": "GetAccountStatement", "T": "TransferFunds"}

@@ -32,12 +32,7 @@ RULES = (
         regulation=LAW,
         provisions=(SECOND.citation, THIRD.citation),
     ),
-    Rule(
-        id="told",
-        formula="G(SearchPayee -> F RecordAuditEvent)",
-        regulation=LAW,
-        provisions=(FOURTH.citation,),
-    ),
+    Rule(id="told", formula="G(SearchPayee -> F RecordAuditEvent)", regulation=LAW, provisions=(FOURTH.citation,)),
 )
 ALL = {FIRST.citation, SECOND.citation, THIRD.citation, FOURTH.citation}
 

@@ -127,10 +127,7 @@ def forgetful(request: Mapping[str, Any]) -> str | Mapping[str, Any]:
     if len(told) == 2:
         number = told[1].split('"account_number": "')[1][:13]
         return calling(
-            (
-                "GetAccountStatement",
-                {"account_number": number, "start_date": "2026-01-01", "end_date": "2026-02-01"},
-            )
+            ("GetAccountStatement", {"account_number": number, "start_date": "2026-01-01", "end_date": "2026-02-01"})
         )
     if "You still have an open duty." in request["messages"][-1]["content"]:
         return calling(("RecordAuditEvent", {"events": ["ACCOUNT_ACCESS"]}))

@@ -48,14 +48,7 @@ def test_every_link_works(browse: TestClient) -> None:
         seen[address] = answer.text
         waiting += [] if address.endswith("/report.html") else links(answer.text, address)
     kinds = {re.sub(r"\?.*|\d+|(?<=messages/).*", "", address.removeprefix("/runs/small")) for address in seen}
-    assert kinds >= {
-        "/",
-        "/attempts",
-        "/attempts/",
-        "/conversations",
-        "/conversations/",
-        "/messages/",
-    }
+    assert kinds >= {"/", "/attempts", "/attempts/", "/conversations", "/conversations/", "/messages/"}
     pages = [page for address, page in seen.items() if not re.search(r"/report.html$|/messages/", address)]
     assert not any("<script>" in page for page in pages)
 

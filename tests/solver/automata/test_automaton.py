@@ -109,10 +109,7 @@ def test_masks() -> None:
 def test_equivalence_over_the_atoms_of_both() -> None:
     one, other = compile_formula(parse("!(!a U b)")), compile_formula(parse("(!b) W a"))
     assert equivalent(one, other)
-    free_one, free_other = (
-        compile_formula(parse("!(!a U b)"), "free"),
-        compile_formula(parse("(!b) W a"), "free"),
-    )
+    free_one, free_other = (compile_formula(parse("!(!a U b)"), "free"), compile_formula(parse("(!b) W a"), "free"))
     assert shortest_difference(free_one, free_other) == ({Atom("a"), Atom("b")},)
     assert equivalent(compile_formula(parse("a | !a")), compile_formula(parse("b -> b")))
     assert shortest_difference(compile_formula(parse("G !a")), compile_formula(parse("G !b"))) == ({Atom("a")},)

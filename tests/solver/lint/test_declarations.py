@@ -127,11 +127,7 @@ PLANTED: dict[str, tuple[Environment, str, str]] = {
     ),
     "a key that occurs twice": (populated(same_key), "populate", "two rows of 'bookings' have the key"),
     "a value that is of another kind": (populated(odd_kind), "populate", "'Atlantis' is not one of"),
-    "another state for the same seed": (
-        populated(another_each_time),
-        "populate",
-        "the same seed gives another state",
-    ),
+    "another state for the same seed": (populated(another_each_time), "populate", "the same seed gives another state"),
     "a table that is missing": (
         populated(lambda state, random: State({"bookings": state.tables["bookings"]})),
         "populate",

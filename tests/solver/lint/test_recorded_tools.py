@@ -32,26 +32,20 @@ def analyse(**formulas: str) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def test_a_whole_result_takes_part_in_conflicts_over_time() -> None:
-    assert analyse(
-        first='G(pay -> O[<= 1h] transfer(result == "Done"))',
-        never='G !transfer(result == "Done")',
-    ) == [("conflict", ("never", "first"))]
-    found = analyse(
-        first='G(pay -> O[<= 1h] search(any f in result: f.day == "a"))',
-        many="G !search(len(result) > 1)",
-    )
+    assert analyse(first='G(pay -> O[<= 1h] transfer(result == "Done"))', never='G !transfer(result == "Done")') == [
+        ("conflict", ("never", "first"))
+    ]
+    found = analyse(first='G(pay -> O[<= 1h] search(any f in result: f.day == "a"))', many="G !search(len(result) > 1)")
     assert all(kind == "undecided" for kind, _ in found)
 
 
 @pytest.mark.slow
 def test_fields_of_an_object_take_part_and_open_parts_decide_nothing() -> None:
     assert analyse(
-        first="G(pay -> O[<= 1h] `get-user`(result.age >= 17.5))",
-        never="G !`get-user`(result.age > 17)",
+        first="G(pay -> O[<= 1h] `get-user`(result.age >= 17.5))", never="G !`get-user`(result.age > 17)"
     ) == [("conflict", ("never", "first"))]
     found = analyse(
-        first='G(pay -> O[<= 1h] `get-user`("a" in result.cards))',
-        never='G !`get-user`("a" in result.cards)',
+        first='G(pay -> O[<= 1h] `get-user`("a" in result.cards))', never='G !`get-user`("a" in result.cards)'
     )
     assert all(kind == "undecided" for kind, _ in found)
 

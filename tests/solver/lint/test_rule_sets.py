@@ -57,10 +57,7 @@ OPEN = Tool(
     phrases=Phrases("-"),
 )
 RECORD = Tool(
-    "Record",
-    "-",
-    parameters=(Parameter("events", TEXTS, "-", FromTrace("pending", pending_events)),),
-    compliance=True,
+    "Record", "-", parameters=(Parameter("events", TEXTS, "-", FromTrace("pending", pending_events)),), compliance=True
 )
 BOXES = environment(FIND, OPEN, RECORD, "Wait")
 LETTERS = environment("a", "b", "c", "d")

@@ -19,10 +19,7 @@ from lawtrace.solver.logic.type_check import check_formula
         ("Check R !Pay(x > 1)", OperationalRestriction(parse("Check"), parse("Pay(x > 1)"))),
         ("ALWAYS (Pay IMPLIES EVENTUALLY(Audit))", InstructionAdherence(parse("Pay"), parse("Audit"))),
         ("G(!Pay | F Audit)", InstructionAdherence(parse("Pay"), parse("Audit"))),
-        (
-            "G(Pay & !Check -> F(Audit | Report))",
-            InstructionAdherence(parse("Pay & !Check"), parse("Audit | Report")),
-        ),
+        ("G(Pay & !Check -> F(Audit | Report))", InstructionAdherence(parse("Pay & !Check"), parse("Audit | Report"))),
         ("(!Pay) W Check", None),
         ("!(Check U Pay)", None),
         ("!(!X Check U Pay)", None),

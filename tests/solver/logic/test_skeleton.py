@@ -29,10 +29,7 @@ def maybe_missing(tool: str, place: FieldPath) -> bool:
         ("G(A -> !F[<= 1h] B)", "G(A -> !B)"),
         ("G(A -> !F[> 1h] B)", "true"),
         ("forall p: G(A(f == p) -> O B(f == p))", "G(A -> O B)"),
-        (
-            "forall p, q: G(A(f == p, g == q, h > 3) -> O[5s] B(f == p, g == q, h < 2))",
-            "G(A(h > 3) -> O B(h < 2))",
-        ),
+        ("forall p, q: G(A(f == p, g == q, h > 3) -> O[5s] B(f == p, g == q, h < 2))", "G(A(h > 3) -> O B(h < 2))"),
         ("forall p: G(A(f == p) -> WX G !A(f == p))", "true"),
         ("forall p: (!A(f == p)) W B(f == p)", "(!A) W B"),
         ("forall p: !((!B(f == p)) U A(f == p))", "B R !A"),

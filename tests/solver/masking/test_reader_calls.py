@@ -129,11 +129,6 @@ def test_a_reference_is_distinguished_from_a_value() -> None:
     call = ReaderCall.model_validate(
         {"tool": "T", "arguments": {"a": {"from_call": 1, "path": ["x", 0]}, "b": {"x": 1}, "c": None, "d": [1.5]}}
     )
-    assert call.arguments == {
-        "a": ReaderReference(from_call=1, path=("x", 0)),
-        "b": {"x": 1},
-        "c": None,
-        "d": [1.5],
-    }
+    assert call.arguments == {"a": ReaderReference(from_call=1, path=("x", 0)), "b": {"x": 1}, "c": None, "d": [1.5]}
     with pytest.raises(ValidationError):
         ReaderCall.model_validate({"tool": "T", "arguments": {}, "why": "-"})

@@ -136,10 +136,7 @@ def test_a_rule_is_triggered_if_it_is_for_some_value() -> None:
     [
         ("forall a: G(Pay(account == a) | Audit(account == a) -> O[<= 5min] Check(account == a))", 3),
         ("forall a: G((Pay(account == a) | Pay(account == a, large == true)) -> O[<= 5min] Check(account == a))", 2),
-        (
-            "forall a: G(Pay(account > a) & O Limit(max == a) -> O[<= 5min] Check)",
-            2,
-        ),
+        ("forall a: G(Pay(account > a) & O Limit(max == a) -> O[<= 5min] Check)", 2),
     ],
 )
 def test_occasions_are_counted_for_alternatives_and_for_values_found_elsewhere(formula: str, occasions: int) -> None:

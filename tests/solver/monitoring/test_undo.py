@@ -63,14 +63,7 @@ def check(seeds: range) -> None:
 def ordered(monitor: Monitor) -> list[tuple[object, ...]]:
     """The statuses without the order of violations and values."""
     return [
-        (
-            name,
-            status.verdict,
-            status.triggered,
-            status.first_irreparable,
-            status.ending,
-            frozenset(status.violations),
-        )
+        (name, status.verdict, status.triggered, status.first_irreparable, status.ending, frozenset(status.violations))
         for name, status in monitor.statuses().items()
     ]
 

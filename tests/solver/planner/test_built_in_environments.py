@@ -92,10 +92,7 @@ def test_z3_finds_permanent_and_temporary_access() -> None:
     given: list[object] = []
     for rule in ("F GrantGuestAccess(permanent)", "F GrantGuestAccess(not permanent)"):
         encoding = BoundedEncoding(
-            environment,
-            {rule: compile_formula(parse(rule))},
-            length=2,
-            initial=environment.populate(Random(0)),
+            environment, {rule: compile_formula(parse(rule))}, length=2, initial=environment.populate(Random(0))
         )
         trace = encoding.ask().trace
         assert trace is not None

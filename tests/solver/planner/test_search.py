@@ -68,9 +68,7 @@ def test_a_conflict_is_learned_without_calls_that_do_not_matter() -> None:
     """Of two payments to one payee neither may be the smaller: only a third payee helps, and notes do not."""
     use = SolverUse()
     rules = rules_of(
-        "forall p: G(Pay(payee_id == p) -> !Y O Pay(payee_id == p))",
-        "G(count(distinct payee_id of Pay) <= 1)",
-        TWICE,
+        "forall p: G(Pay(payee_id == p) -> !Y O Pay(payee_id == p))", "G(count(distinct payee_id of Pay) <= 1)", TWICE
     )
     with pytest.raises(SearchError, match="no compliant trace of 7 calls exists"):
         list(synthesize(PAYMENT_DESK, rules, count=1, length=7, seed=1, mode="coverage", use=use))

@@ -95,8 +95,7 @@ def test_an_impossible_length_names_a_possible_one(length: int, mode: TraceMode,
 
 
 @pytest.mark.parametrize(
-    "formula",
-    ["false", "F PayBill & G !PayBill", "G !CheckAuthorization", "!F(TransferFunds | PayBill)"],
+    "formula", ["false", "F PayBill & G !PayBill", "G !CheckAuthorization", "!F(TransferFunds | PayBill)"]
 )
 def test_rules_that_no_trace_keeps_are_refused(formula: str) -> None:
     rules = [*RULES, Rule(id="never", formula=formula)]

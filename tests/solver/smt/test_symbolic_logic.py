@@ -93,8 +93,7 @@ def test_unsupported_operations_raise() -> None:
 
 
 @pytest.mark.parametrize(
-    ("left", "right"),
-    [((), ("a", "b")), ((Record({"n": 1, "t": "a"}),), (Record({"n": 4}),)), ((1, 2), (2,))],
+    ("left", "right"), [((), ("a", "b")), ((Record({"n": 1, "t": "a"}),), (Record({"n": 4}),)), ((1, 2), (2,))]
 )
 @pytest.mark.parametrize(
     "term",

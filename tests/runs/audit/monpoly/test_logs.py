@@ -132,23 +132,14 @@ def test_open_deadlines_at_the_end_are_undetermined() -> None:
     assert first["in-time"] == [(1, 3, {"u": "b"})]
 
     # The row has the events that the violations name, each with its time point.
-    assert [(event.tool, event.message) for event in audit.events] == [
-        ("login", "0"),
-        ("logout", "1"),
-        ("login", "1"),
-    ]
+    assert [(event.tool, event.message) for event in audit.events] == [("login", "0"), ("logout", "1"), ("login", "1")]
     late = audit.rules[1]
     assert (late.call, late.at) == ("t0", 0)
     assert late.explanation.startswith('@1 (1 s): for u = "a": time point 0 is login')
     assert late.explanation.endswith("; 1 more")
 
     ended = verdicts(formulas, log, complete=True)
-    assert [*outcomes(ended).values()] == [
-        ("broken", 1, 0),
-        ("broken", 2, 0),
-        ("broken", 1, 0),
-        ("kept", 0, 0),
-    ]
+    assert [*outcomes(ended).values()] == [("broken", 1, 0), ("broken", 2, 0), ("broken", 1, 0), ("kept", 0, 0)]
 
 
 def test_events_of_one_time_point_happen_together() -> None:

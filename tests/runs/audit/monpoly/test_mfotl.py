@@ -141,11 +141,7 @@ def test_translations(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reading", "rule"),
-    [
-        ("policy", "G(exists x: ship(x1 == x))"),
-        ("violations", "G !(exists x: ship(x1 == x))"),
-    ],
+    ("reading", "rule"), [("policy", "G(exists x: ship(x1 == x))"), ("violations", "G !(exists x: ship(x1 == x))")]
 )
 def test_the_reading_can_be_given(reading: Reading, rule: str) -> None:
     assert str(import_mfotl("EXISTS x. ship(x)", SIGNATURE, reading=reading).rule) == str(parse(rule))

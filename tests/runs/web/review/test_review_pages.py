@@ -38,12 +38,7 @@ def test_a_rule_page_shows_its_evidence_and_takes_an_opinion(tmp_path: Path) -> 
     page = browser.post(page.url.path, data={"digest": digest, "decision": "accept", "comment": "clear"})
     assert page.url.path == f"/items/{RULES[1].id}"
     (row,) = map(json.loads, (tmp_path / "opinions.jsonl").read_text(encoding="utf-8").splitlines())
-    assert (row["reviewer"], row["decision"], row["comment"], row["at"]) == (
-        "Ada Ö.",
-        "accept",
-        "clear",
-        NOW,
-    )
+    assert (row["reviewer"], row["decision"], row["comment"], row["at"]) == ("Ada Ö.", "accept", "clear", NOW)
     again = browser.post(f"/items/{RULES[0].id}", data={"digest": "of other words", "decision": "reject"})
     assert (again.status_code, "has changed since" in again.text) == (400, True)
 
