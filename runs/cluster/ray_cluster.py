@@ -143,8 +143,9 @@ class _Scheduler(Generic[Given, Product]):
         self._lanes = at_once or self._lanes
         self._slots: list[_Slot] = []
         self._places = self._spare = self._lost = 0
-        self._refused: list[Handle] = []  # they keep their cores, so that no other worker is started there
-        self._begun = set[str]()  # whose processes are there
+        # With the results of their starts. They keep their cores, so that no other worker is started there.
+        self._refused: list[tuple[Handle, Handle]] = []
+        self._begun: dict[str, Handle] = {}  # the results of the starts of workers whose processes are there
         self._given = self._finished = self._taken = 0
         self._ended = False
         self._returned: deque[tuple[int, Unit[Given]]] = deque()
@@ -221,7 +222,7 @@ class _Scheduler(Generic[Given, Product]):
             if kept and not refusal.alive:  # it was lost while it had no job
                 continue
             if refusal.alive:
-                self._refused.append(worker)
+                self._refused.append((worker, self._begun.get(name)))
             else:
                 ray.kill(worker)
             if self._done:
@@ -262,11 +263,11 @@ class _Scheduler(Generic[Given, Product]):
         there = await self._workers.result(worker.version.remote())
         if there != here:
             return f"its machine has lawtrace {there}, and this one {here}; {SAME_VERSION}"
-        self._begun.add(name)
         where = None
         if self._records is not None and self._folder is not None:
             where = WorkerLog(self._folder / name, self._records.settings)
-        return await self._workers.result(worker.start.remote(self._job, where, request))
+        self._begun[name] = worker.start.remote(self._job, where, request)
+        return await self._workers.result(self._begun[name])
 
     async def _all_done(self) -> None:
         async with self._changed:

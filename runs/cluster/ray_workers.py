@@ -51,10 +51,11 @@ class RayWorkers:
         await self.result(server.begin.remote(spent))
         return server
 
-    async def end_job(self, workers: Sequence[Handle], refused: Sequence[Handle], *, keep: bool) -> None:
-        """End the job of the workers, of which some refused it. ``keep``: for the next job, those that refused last;
-        otherwise their processes end."""
-        ending = {one: asyncio.ensure_future(self.result(one.end.remote())) for one in (*refused, *workers)}
+    async def end_job(self, workers: Sequence[Handle], refused: Sequence[tuple[Handle, Handle]], *, keep: bool) -> None:
+        """End the job of the workers, of which some refused it (with the results of their starts). ``keep``: for the
+        next job, those that refused last; otherwise their processes end."""
+        started = [*refused, *((worker, None) for worker in workers)]
+        ending = {one: asyncio.ensure_future(self.result(one.end.remote(start))) for one, start in started}
         if ending:
             await asyncio.wait(ending.values(), timeout=END_SECONDS if keep else CLOSE_SECONDS)
         for worker, future in ending.items():
@@ -117,7 +118,8 @@ class RemoteWorker:
     async def recorded(self, wait: bool) -> list[TimedEntry] | None:
         return [] if self._worker is None else await self._worker.recorded(wait=wait)
 
-    async def end(self) -> None:
+    async def end(self, start: str | None) -> None:
+        """End the job. ``start``: the result of its start, for which Ray waits: methods may overtake each other."""
         if self._worker is not None:
             worker, self._worker = self._worker, None
             await worker.close()
