@@ -7,7 +7,6 @@ and is off by default.
 
 import datetime as dt
 import json
-from collections.abc import Mapping
 
 from lawtrace.environments.spec.clock import SECONDS_PER_DAY
 from lawtrace.environments.spec.declaration import Environment
@@ -119,21 +118,16 @@ def _document_result(tool: Tool, result: Result) -> Json:
         case ValueResult():
             return {"name": result.name, **_document_value(result.description, result.type)}
         case KeyResult():
-            value_type = result.entity.fields[result.entity.key].type
             null = ", null if it did not succeed" if tool.fails else ""
-            return {"name": result.name, "type": _typed(value_type) + null, "description": result.description}
+            return {"name": result.name, "type": _typed(result.type) + null, "description": result.description}
         case RowsResult():
             documented = {"name": result.name, **_document_rows(result)}
             return {**documented, "type": "object"} if result.single else documented
 
 
 def _document_rows(result: RowsResult | NestedRows) -> dict[str, Json]:
-    fields: dict[str, Json] = {}
-    for name in result.fields:
-        field = result.entity.fields[name]
-        fields[name] = _document_field(field.type, optional=field.optional)
-    for part in result.parts if isinstance(result, RowsResult) else ():
-        fields[part.name] = _document_rows(part)
+    parts: dict[str, Json] = {part.name: _document_rows(part) for part in result.parts}
+    fields = (_object_fields(result.type) or {}) | parts
     return {"type": "array of objects", "fields": fields, "description": result.description}
 
 
@@ -185,48 +179,16 @@ def call_schemas(environment: Environment, *, hints: bool = False) -> dict[str, 
 
 
 def result_schema(tool: Tool) -> dict[str, Json]:
-    """The JSON Schema of the result. Rows have the entity as their title."""
+    """The JSON Schema of the result."""
     if tool.returns is not None:
         return tool.returns.schema()
-    fields = {result.name: _result_schema(tool, result) for result in tool.results}
-    return _object_schema(f"{tool.name}Result", f"What {tool.name} returns.", fields, tuple(fields))
+    fields: dict[str, Json] = {result.name: _result_schema(tool, result) for result in tool.results}
+    return {"type": "object", "properties": fields, "required": [*fields]}
 
 
 def _result_schema(tool: Tool, result: Result) -> dict[str, Json]:
-    match result:
-        case ValueResult():
-            schema = result.type.schema()
-        case KeyResult():
-            schema = result.entity.fields[result.entity.key].type.schema()
-            schema = _or_null(schema) if tool.fails else schema
-        case RowsResult():
-            row = _row_schema(result)
-            schema = _or_null(row) if result.single else {"type": "array", "items": row}
+    schema = result.type.schema()
+    may_fail = isinstance(result, KeyResult) and tool.fails
+    if may_fail or (isinstance(result, RowsResult) and result.single):
+        schema["type"] = [schema["type"], "null"]
     return {**schema, "description": result.description}
-
-
-def _row_schema(rows: RowsResult | NestedRows) -> dict[str, Json]:
-    declared = {name: rows.entity.fields[name] for name in rows.fields}
-    fields = {name: field.type.schema() for name, field in declared.items()}
-    for part in rows.parts if isinstance(rows, RowsResult) else ():
-        fields[part.name] = {"type": "array", "items": _row_schema(part), "description": part.description}
-    required = tuple(name for name in fields if name not in declared or not declared[name].optional)
-    title = rows.entity.singular.title().replace(" ", "")
-    return _object_schema(title, f"One {rows.entity.singular}.", fields, required)
-
-
-def _object_schema(
-    title: str, description: str, fields: Mapping[str, dict[str, Json]], required: tuple[str, ...]
-) -> dict[str, Json]:
-    properties: dict[str, Json] = {**fields}
-    return {
-        "title": title,
-        "description": description,
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-    }
-
-
-def _or_null(schema: Mapping[str, Json]) -> dict[str, Json]:
-    return {**schema, "type": [schema["type"], "null"]}

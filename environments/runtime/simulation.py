@@ -313,9 +313,7 @@ def _encode_results(tool: Tool, results: Mapping[str, Value | CandidateRows], *,
                 rows = _encode_rows(declared, value)
                 encoded[declared.name] = next(iter(rows), None) if declared.single else rows
             case effects.KeyResult():
-                encoded[declared.name] = (
-                    None if failed else declared.entity.fields[declared.entity.key].type.encode(value)
-                )
+                encoded[declared.name] = None if failed else declared.type.encode(value)
             case effects.ValueResult():
                 encoded[declared.name] = declared.type.encode(value)
     return encoded
@@ -326,7 +324,7 @@ def _encode_rows(declared: effects.RowsResult | effects.NestedRows, rows: Candid
     for (listed, row), inside in zip(rows.listed, rows.parts, strict=True):
         if listed:
             shown = declared.entity.encode_row(row, declared.fields)
-            for part in declared.parts if isinstance(declared, effects.RowsResult) else ():
+            for part in declared.parts:
                 shown[part.name] = _encode_rows(part, inside[part.name])
             encoded.append(shown)
     return encoded

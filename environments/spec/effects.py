@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from lawtrace.environments.spec.expressions import SUCCEEDED, RowCondition, RowVariable, Term
 from lawtrace.environments.spec.state import Entity
 from lawtrace.environments.spec.terms import item_variable
-from lawtrace.environments.spec.types import BOOLEAN, ValueType
+from lawtrace.environments.spec.types import BOOLEAN, ListOf, ObjectOf, ValueType
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,10 @@ class KeyResult:
     description: str
     entity: Entity
 
+    @property
+    def type(self) -> ValueType:
+        return self.entity.fields[self.entity.key].type
+
     def terms(self) -> list[Term]:
         return []
 
@@ -111,6 +116,12 @@ class NestedRows:
     entity: Entity
     where: Callable[[RowVariable, RowVariable], Term]
     fields: tuple[str, ...]
+
+    parts: ClassVar[tuple[()]] = ()
+
+    @property
+    def type(self) -> ValueType:
+        return ListOf(_row_type(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +146,11 @@ class RowsResult:
     after: bool = False
     reveals_key: bool = True
 
+    @property
+    def type(self) -> ValueType:
+        """The type of the list, or of the one row."""
+        return _row_type(self) if self.single else ListOf(_row_type(self))
+
     def terms(self) -> list[Term]:
         """The condition and those of the parts, over one row each."""
         row = RowVariable(self.entity)
@@ -142,3 +158,10 @@ class RowsResult:
 
 
 Result = ValueResult | KeyResult | RowsResult
+"""Each has the ``type`` of its values, but for null: a key may be missing, and so may a single row."""
+
+
+def _row_type(rows: RowsResult | NestedRows) -> ObjectOf:
+    declared = {name: rows.entity.fields[name] for name in rows.fields}
+    types = {name: field.type for name, field in declared.items()} | {part.name: part.type for part in rows.parts}
+    return ObjectOf(types, tuple(name for name, field in declared.items() if field.optional))

@@ -181,7 +181,7 @@ def _type_of(declared: Result) -> ValueType:
         case ValueResult():
             return declared.type
         case KeyResult():
-            return OrNull(declared.entity.fields[declared.entity.key].type)
+            return OrNull(declared.type)
         case RowsResult():
             return OrNull(_row_type(declared)) if declared.single else ListOf(_row_type(declared))
 
@@ -189,10 +189,9 @@ def _type_of(declared: Result) -> ValueType:
 def _row_type(rows: RowsResult | NestedRows) -> ValueType:
     """The type of a row: a field without a value may be null, and an optional one absent."""
     fields = {name: rows.entity.fields[name] for name in rows.fields}
-    parts = rows.parts if isinstance(rows, RowsResult) else ()
     types = {name: OrNull(field.type) for name, field in fields.items()}
     optional = tuple(name for name, field in fields.items() if field.optional)
-    return ObjectOf({**types, **{part.name: ListOf(_row_type(part)) for part in parts}}, optional, ANY)
+    return ObjectOf({**types, **{part.name: ListOf(_row_type(part)) for part in rows.parts}}, optional, ANY)
 
 
 def _returned(tool: Tool, result: Json) -> Iterator[Problem]:

@@ -6,10 +6,10 @@ from functools import lru_cache
 from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.effects import KeyResult, NestedRows, Result, RowsResult, ValueResult
+from lawtrace.environments.spec.open_types import OrNull
 from lawtrace.environments.spec.tools import Tool
-from lawtrace.environments.spec.types import MOMENT, ValueType
-from lawtrace.schemas.events import SPEAKERS, Json
+from lawtrace.environments.spec.types import MOMENT, ListOf, ObjectOf, ValueType
+from lawtrace.schemas.events import SPEAKERS
 from lawtrace.solver.logic.terms import Kind
 
 
@@ -60,65 +60,40 @@ def environment_signature(environment: Environment) -> Signature:
     tools = {
         name: ToolSignature(
             {parameter.name: _of_type(parameter.type) for parameter in tool.parameters},
-            _of_tool_result(tool, simulated=environment.simulated),
+            _of_result(tool, simulated=environment.simulated),
         )
         for name, tool in environment.tools.items()
     }
     return {**MESSAGES, **tools}
 
 
-def _of_tool_result(tool: Tool, *, simulated: bool) -> Declared:
+def _of_result(tool: Tool, *, simulated: bool) -> Declared:
     if not simulated:
         return ANYTHING if tool.returns is None else _of_type(tool.returns)
-    return Declared("object", fields={result.name: _of_result(result) for result in tool.results})
+    return Declared("object", fields={result.name: _of_type(result.type) for result in tool.results})
 
 
 def _of_type(value_type: ValueType) -> Declared:
-    declared = _of_schema(value_type.schema())
-    return TEXT if value_type == MOMENT else declared
+    match value_type:
+        case OrNull(value=inner):
+            return _of_type(inner)
+        case ListOf(items=items):
+            return Declared("list", _of_type(items))
+        case ObjectOf(fields=fields, others=others):
+            known = {name: _of_type(part) for name, part in fields.items()}
+            return Declared("object", fields=known, others=None if others is None else _of_type(others))
+        case _:
+            return _of_scalar(value_type)
 
 
-def _of_schema(schema: Json) -> Declared:
-    if not isinstance(schema, dict):
-        return ANYTHING
-    if isinstance(options := schema.get("anyOf"), list):  # a value or null
-        return _of_schema(options[0])
+def _of_scalar(value_type: ValueType) -> Declared:
+    schema = value_type.schema()
     match schema.get("type"):
         case "number" | "integer":
             return NUMBER
         case "string":
-            return Declared("string", date=not {"enum", "pattern"} & set(schema))
+            return Declared("string", date=value_type == MOMENT or not {"enum", "pattern"} & schema.keys())
         case "boolean":
             return Declared("boolean")
-        case "array":
-            return Declared("list", _of_schema(schema.get("items")))
-        case "object":
-            properties = schema.get("properties")
-            others = schema.get("additionalProperties", True)
-            return Declared(
-                "object",
-                fields={name: _of_schema(part) for name, part in properties.items()}
-                if isinstance(properties, dict)
-                else None,
-                others=None if others is False else _of_schema(others),
-            )
         case _:
             return ANYTHING
-
-
-def _of_result(result: Result) -> Declared:
-    match result:
-        case ValueResult():
-            return _of_type(result.type)
-        case KeyResult(_, _, entity):
-            return _of_type(entity.fields[entity.key].type)
-        case RowsResult():
-            row = _of_row(result)
-            return row if result.single else Declared("list", row)
-
-
-def _of_row(rows: RowsResult | NestedRows) -> Declared:
-    fields = {name: _of_type(rows.entity.fields[name].type) for name in rows.fields}
-    if isinstance(rows, RowsResult):
-        fields |= {part.name: Declared("list", _of_row(part)) for part in rows.parts}
-    return Declared("object", fields=fields)

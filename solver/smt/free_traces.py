@@ -7,7 +7,7 @@ for them, and steps within a span of time that is several times that of the rule
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import islice
 from string import ascii_uppercase
 from typing import Any, Final
 
@@ -15,7 +15,6 @@ import z3
 
 from lawtrace.environments.spec.clock import DEFAULT_START, EPOCH_DAY, SECONDS_PER_DAY
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.effects import KeyResult, NestedRows, Result, RowsResult, ValueResult
 from lawtrace.environments.spec.open_types import leaves_open
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import (
@@ -123,7 +122,7 @@ class FreeTraces:
                 arguments[parameter.name] = MaybeGiven(given, value)
         for result in tool.results:
             if (name, result.name) in self._results:
-                shown = opened.result(result, f"{name}.result.{result.name}@{number}")
+                shown = opened.value(result.type, f"{name}.result.{result.name}@{number}")
                 results[result.name] = MaybeGiven(completed, shown)
         if (whole := self._followed(tool)) is not None:
             results[RESULT] = MaybeGiven(completed, opened.value(whole, f"{name}.result@{number}"))
@@ -187,31 +186,6 @@ class _OpenValues:
             if type(value_type) is type(kind):
                 self.solver.add(number >= values.start, number < values.stop)
         return number
-
-    def result(self, declared: Result, place: str) -> SymbolicValue:
-        match declared:
-            case ValueResult(type=value_type):
-                return self.value(value_type, place)
-            case KeyResult(entity=entity):
-                return self.value(entity.fields[entity.key].type, place)
-            case RowsResult():
-                return self._row(declared, place) if declared.single else self._rows(declared, place)
-
-    def _rows(self, declared: RowsResult | NestedRows, place: str) -> OpenList:
-        rows = [(z3.Bool(f"{place} has {n}"), self._row(declared, f"{place}[{n}]")) for n in range(ELEMENTS)]
-        for (before, _), (there, _) in pairwise(rows):
-            self.solver.add(z3.Implies(there, before))
-        return OpenList(tuple(rows))
-
-    def _row(self, declared: RowsResult | NestedRows, place: str) -> OpenObject:
-        fields = {
-            name: singleton(self.value(declared.entity.fields[name].type, f"{place}.{name}"))
-            for name in declared.fields
-            if name in declared.entity.fields
-        }
-        for part in declared.parts if isinstance(declared, RowsResult) else ():
-            fields[part.name] = singleton(self._rows(part, f"{place}.{part.name}"))
-        return OpenObject(fields)
 
 
 def _leaves_of(formulas: Iterable[Formula]) -> Iterator[Term]:

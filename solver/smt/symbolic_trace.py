@@ -13,7 +13,7 @@ import z3
 from lawtrace.environments.runtime.simulation import CandidateRows
 from lawtrace.environments.spec.compliance import pending_events
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.effects import KeyResult, NestedRows, RowsResult, ValueResult
+from lawtrace.environments.spec.effects import NestedRows, RowsResult
 from lawtrace.environments.spec.open_types import leads_to_open
 from lawtrace.environments.spec.tools import FromTrace, Tool
 from lawtrace.environments.spec.types import Value
@@ -151,13 +151,9 @@ class StepReader:
             return NO_VALUE
         if name not in shown:
             raise Unsupported("a result that is not followed here")
-        match declared:
-            case ValueResult(type=value_type):
-                return self._typed(value_type, shown[name], "a result that is not there")
-            case KeyResult(entity=entity):
-                return self._typed(entity.fields[entity.key].type, shown[name], "a result that is not there")
-            case RowsResult():
-                return self._rows_result(declared, shown[name])
+        if isinstance(declared, RowsResult):
+            return self._rows_result(declared, shown[name])
+        return self._typed(declared.type, shown[name], "a result that is not there")
 
     def _rows_result(self, declared: RowsResult, found: Value | CandidateRows) -> Alternatives:
         given: Value = True
@@ -185,10 +181,9 @@ class StepReader:
                 continue
             shown: dict[str, Alternatives] = {}
             for name in declared.fields:
-                value = row.values.get(name) if name in declared.entity.fields else None
-                if value is not None:
+                if (value := row.values[name]) is not None:
                     shown[name] = alternatives_of(self._logic, declared.entity.fields[name].type, value)
-            for part in declared.parts if isinstance(declared, RowsResult) else ():
+            for part in declared.parts:
                 shown[part.name] = singleton(OpenList(tuple(self._rows(part, inside[part.name]))))
             rows.append((listed, OpenObject(shown)))
         return rows

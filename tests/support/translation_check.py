@@ -216,7 +216,7 @@ class Closing:
     def rows(self, declared: RowsResult | NestedRows, found: CandidateRows) -> list[Value]:
         return [
             {name: self.row(declared.entity, row)[name] for name in declared.fields}
-            | {part.name: self.rows(part, inside[part.name]) for part in _parts(declared)}
+            | {part.name: self.rows(part, inside[part.name]) for part in declared.parts}
             for (listed, row), inside in zip(found.listed, found.parts, strict=True)
             if self.truth(listed)
         ]
@@ -351,7 +351,7 @@ def _unnumbered(declared: Result | NestedRows, value: Value) -> Value:
     """A result without generated keys."""
     if not isinstance(declared, RowsResult | NestedRows):
         return value
-    parts = {part.name: part for part in _parts(declared)}
+    parts = {part.name: part for part in declared.parts}
     numbered = {declared.entity.key} if declared.entity.generates_keys else set[str]()
     return [
         {
@@ -473,14 +473,10 @@ def _plain_result(declared: Result, value: Value | CandidateRows) -> Value:
 def _plain_rows(declared: RowsResult | NestedRows, found: CandidateRows) -> list[Value]:
     return [
         {name: row.values[name] for name in declared.fields}
-        | {part.name: _plain_rows(part, inside[part.name]) for part in _parts(declared)}
+        | {part.name: _plain_rows(part, inside[part.name]) for part in declared.parts}
         for (listed, row), inside in zip(found.listed, found.parts, strict=True)
         if listed
     ]
-
-
-def _parts(declared: RowsResult | NestedRows) -> tuple[NestedRows, ...]:
-    return declared.parts if isinstance(declared, RowsResult) else ()
 
 
 def _encoded(tool: Tool, arguments: Mapping[str, Value]) -> dict[str, Any]:
