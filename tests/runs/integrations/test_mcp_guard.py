@@ -21,7 +21,7 @@ from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 from mcp.shared.memory import create_client_server_memory_streams
 from mcp.shared.message import SessionMessage
-from mcp.types import CallToolResult, JSONRPCRequest, TextContent, jsonrpc_message_adapter
+from mcp.types import CallToolResult, CreateMessageResult, JSONRPCRequest, TextContent, jsonrpc_message_adapter
 
 from lawtrace.runs.integrations.guarded_session import GuardedSession
 from lawtrace.runs.integrations.inner_server import MAX_MESSAGE_BYTES, Malformed, Oversized, child_server
@@ -41,6 +41,8 @@ TOOLS: list[dict[str, Any]] = [
     {"name": "weather", "inputSchema": {"type": "object"}},
 ]
 
+SAMPLING = {"messages": [{"role": "user", "content": {"type": "text", "text": "May I?"}}], "maxTokens": 10}
+
 
 class Server:
     """A server whose answers a test chooses: written message by message."""
@@ -48,6 +50,7 @@ class Server:
     def __init__(self) -> None:
         self.tools = TOOLS
         self.called: list[tuple[str, Any]] = []
+        self.heard: list[dict[str, Any]] = []  # notifications, and answers to what it asked
         self.send: Callable[[dict[str, Any]], Awaitable[None]]
         self.answers: dict[str, Callable[[Any], Awaitable[dict[str, Any] | None]]] = {}
 
@@ -62,6 +65,8 @@ class Server:
                 answer = await self.answer(message)
                 if answer is not None:
                     await send({"id": message.id, **answer})
+            else:
+                self.heard.append(message.model_dump(exclude_none=True))
 
     async def answer(self, message: JSONRPCRequest) -> dict[str, Any] | None:
         params = message.params or {}
@@ -95,7 +100,7 @@ class Proxied:
 
     @asynccontextmanager
     async def client(
-        self, mode: GuardMode = "refuse", fallback: Fallback = "refuse", patience: float = 30
+        self, mode: GuardMode = "refuse", fallback: Fallback = "refuse", patience: float = 30, **options: Any
     ) -> AsyncGenerator[Client]:
         with GuardLog(self.log, "test") as log:
             session = GuardedSession(
@@ -119,7 +124,7 @@ class Proxied:
                     yield outer
                     group.cancel_scope.cancel()
 
-            async with Client(transport(), mode="legacy") as made:
+            async with Client(transport(), mode="legacy", **options) as made:
                 yield made
             session.finish()
 
@@ -276,6 +281,50 @@ async def test_a_call_that_is_never_answered_may_have_happened_or_not(proxied: P
         await client.call_tool("look_up", {"id": "A"})
         assert not (await client.call_tool("cancel", {"id": "A"})).is_error
     assert "outcome of call 1 of 'look_up' is not known" in proxied.notes()
+
+
+async def test_cancelled_call_that_the_server_answers_has_happened(proxied: Proxied) -> None:
+    waiting: list[Any] = []
+
+    async def wait(message: JSONRPCRequest) -> None:
+        waiting.append(message.id)
+
+    proxied.server.answers["look_up"] = wait
+    async with proxied.client() as client:
+        with anyio.move_on_after(0.2):
+            await client.call_tool("look_up", {"id": "A"})
+        await anyio.sleep(0.05)
+        told = [one["params"]["requestId"] for one in proxied.server.heard if "cancelled" in one.get("method", "")]
+        assert told == waiting
+        await proxied.server.send({"id": waiting[0], "result": {"content": []}})
+        await anyio.sleep(0.05)
+        assert not (await client.call_tool("cancel", {"id": "A"})).is_error
+
+
+async def test_no_time_passes_while_the_server_asks_the_client(proxied: Proxied) -> None:
+    asked = anyio.Event()
+    waiting: list[Any] = []
+
+    async def ask(message: JSONRPCRequest) -> None:
+        waiting.append(message.id)
+        await proxied.server.send({"id": "question", "method": "sampling/createMessage", "params": SAMPLING})
+
+    async def answer(*_: object) -> CreateMessageResult:
+        await anyio.sleep(0.6)
+        asked.set()
+        return CreateMessageResult(role="assistant", content=TextContent(text="yes"), model="person")
+
+    proxied.server.answers["weather"] = ask
+    async with proxied.client(patience=0.4, sampling_callback=answer) as client, anyio.create_task_group() as group:
+
+        async def finish() -> None:
+            await asked.wait()
+            await anyio.sleep(0.05)
+            assert [one["id"] for one in proxied.server.heard if "result" in one] == ["question"]
+            await proxied.server.send({"id": waiting[0], "result": {"content": []}})
+
+        group.start_soon(finish)
+        assert not (await client.call_tool("weather", {})).is_error
 
 
 async def test_full_disk_fails_closed(proxied: Proxied, monkeypatch: pytest.MonkeyPatch) -> None:
