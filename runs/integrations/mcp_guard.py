@@ -34,7 +34,7 @@ from mcp.shared.inbound import (
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp.shared.transport_context import TransportContext
 
-from lawtrace.environments.literals import fields_of
+from lawtrace.environments.literals import fields_of, items_of
 from lawtrace.runs.audit.transcripts import is_list
 from lawtrace.runs.integrations.guarded_session import GuardedSession
 from lawtrace.runs.integrations.inner_server import CONNECTION_FAILED, Oversized, child_server, remote_server
@@ -216,8 +216,10 @@ class McpGuard:
         await run_sync(self._session.answered, call, result)
         if warning is None:
             return result
-        content = result.get("content") if is_list(result.get("content")) else []
-        return {**result, "content": [*content, {"type": "text", "text": f"Warning: {warning}"}]}
+        return {
+            **result,
+            "content": [*items_of(result.get("content")), {"type": "text", "text": f"Warning: {warning}"}],
+        }
 
     async def _list_tools(self) -> None:
         """Import the tools, if they may have changed since they were imported."""
