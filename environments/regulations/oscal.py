@@ -7,8 +7,9 @@ value that an organisation chooses (``{{ insert: param, ac-1_prm_1 }}``) is repl
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import Any
 
+from lawtrace.environments.literals import fields_of, items_of
 from lawtrace.environments.regulations.legal_text import LegalText, Node
 from lawtrace.schemas.errors import InputError
 
@@ -24,17 +25,14 @@ def parse_oscal(text: str) -> LegalText:
         content: object = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
         raise InputError(f"not JSON: {error}") from error
-    catalog = _get(content, "catalog")
-    if not isinstance(catalog, dict):
+    catalog = fields_of(fields_of(content).get("catalog"))
+    if not catalog:
         raise InputError("not an OSCAL catalog: it has no member 'catalog'; resolve a profile to a catalog first")
-    values = dict(_parameters(cast("Object", catalog), 0))
-    nodes = tuple(_nodes(cast("Object", catalog), values, 0))
+    nodes = tuple(_nodes(catalog, dict(_parameters(catalog, 0)), 0))
     if not nodes:
         raise InputError("the catalog contains no control")
-    title = _get(_get(cast("object", catalog), "metadata"), "title")
-    return LegalText(
-        title=title if isinstance(title, str) else "", nodes=nodes, notes=tuple(_resources(cast("Object", catalog)))
-    )
+    title = fields_of(catalog.get("metadata")).get("title")
+    return LegalText(title=title if isinstance(title, str) else "", nodes=nodes, notes=tuple(_resources(catalog)))
 
 
 def _nodes(holder: Object, values: Mapping[str, str], depth: int) -> Iterator[Node]:
@@ -91,9 +89,8 @@ def _guidelines(control: Object, values: Mapping[str, str]) -> Iterator[Node]:
 
 def _resources(catalog: Object) -> Iterator[str]:
     """References in the back matter."""
-    matter = _get(catalog, "back-matter")
-    for resource in _objects(cast("Object", matter), "resources") if isinstance(matter, dict) else ():
-        words = (_get(resource, "title"), _get(_get(resource, "citation"), "text"))
+    for resource in _objects(fields_of(catalog.get("back-matter")), "resources"):
+        words = (resource.get("title"), fields_of(resource.get("citation")).get("text"))
         yield ": ".join(text for text in words if isinstance(text, str))
 
 
@@ -102,17 +99,16 @@ def _label(holder: Object) -> str:
     return str(found[0].get("value", "")) if found else ""
 
 
-def _parameters(holder: object, depth: int) -> Iterator[tuple[str, str]]:
+def _parameters(holder: Object, depth: int) -> Iterator[tuple[str, str]]:
     """Names of the values that an organisation chooses; for a choice, its options."""
-    if depth > _DEEPEST or not isinstance(holder, dict):
+    if depth > _DEEPEST:
         return
-    for parameter in _objects(cast("Object", holder), "params"):
-        choice = _get(parameter.get("select"), "choice")
-        options = map(str, cast("list[object]", choice)) if isinstance(choice, list) else ()
-        name = parameter.get("label") or " or ".join(options)
+    for parameter in _objects(holder, "params"):
+        options = items_of(fields_of(parameter.get("select")).get("choice"))
+        name = parameter.get("label") or " or ".join(map(str, options))
         yield str(parameter.get("id", "")), f"[{name or 'a value'}]"
     for member in ("groups", "controls"):
-        for below in _objects(cast("Object", holder), member):
+        for below in _objects(holder, member):
             yield from _parameters(below, depth + 1)
 
 
@@ -126,11 +122,4 @@ def _text(holder: Object, member: str, values: Mapping[str, str]) -> str:
 
 
 def _objects(holder: Object, member: str) -> list[Object]:
-    members: object = holder.get(member)
-    if not isinstance(members, list):
-        return []
-    return [cast("Object", one) for one in cast("list[object]", members) if isinstance(one, dict)]
-
-
-def _get(holder: object, member: str) -> object:
-    return cast("Object", holder).get(member) if isinstance(holder, dict) else None
+    return [one for one in items_of(holder.get(member)) if isinstance(one, dict)]

@@ -6,10 +6,10 @@ state, results. :func:`call` is the simulator on top of it: JSON in, an event an
 """
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, cast
 
 from lawtrace.environments.spec import effects
 from lawtrace.environments.spec import expressions as e
@@ -73,16 +73,10 @@ class CompiledTool:
                 case effects.RowsResult():
                     self._rows[result.name] = self._compile_rows(result)
 
-    def _compile_rows(self, result: effects.RowsResult) -> "_Listing":
-        row = RowVariable(result.entity)
-        parts = [(part, RowVariable(part.entity)) for part in result.parts]
-        return _Listing(
-            result,
-            _met_by(row, result.where(row)).compile(self._logic, row),
-            tuple(
-                (part, _met_by(inner, part.where(row, inner)).compile(self._logic, row, inner)) for part, inner in parts
-            ),
-        )
+    def _compile_rows(self, rows: effects.RowsResult | effects.NestedRows, *outside: RowVariable) -> "_Listing":
+        variables, where = (*outside, RowVariable(rows.entity)), cast("Callable[..., Term]", rows.where)
+        meets = _met_by(variables[-1], where(*variables)).compile(self._logic, *variables)
+        return _Listing(rows, meets, tuple(self._compile_rows(part, *variables) for part in rows.parts))
 
     def _compile_effect(self, effect: effects.Effect) -> "_Effect":
         if isinstance(effect, effects.Insert):
@@ -119,11 +113,9 @@ class CompiledTool:
             after = after.with_table(effect.entity.table, changed)
         results: dict[str, Value | CandidateRows] = {name: value(scope) for name, value in self._values.items()}
         for name, listing in self._rows.items():
-            if listing.declared.after:
-                reported = EvaluationScope(after, arguments, now, succeeded)
-                results[name] = self._listed(listing, reported)
-            else:
-                results[name] = self._listed(listing, scope)
+            declared = listing.declared
+            reported = after if isinstance(declared, effects.RowsResult) and declared.after else state
+            results[name] = _listed(listing, EvaluationScope(reported, arguments, now, succeeded))
         return Transition(after, results)
 
     def _inserted(self, effect: "_Effect", scope: EvaluationScope, rows: tuple[Row, ...]) -> tuple[Row, ...]:
@@ -162,27 +154,20 @@ class CompiledTool:
             changed[index] = Row(fields, self._logic.all([changed[index].present, stays]))
         return tuple(changed)
 
-    def _listed(self, listing: "_Listing", scope: EvaluationScope) -> CandidateRows:
-        """The rows that the result may list. Those that it certainly does not are left out."""
-        rows = scope.state.tables[listing.declared.entity.table]
-        meets = listing.meets
-        listed = tuple([(here, row) for row in rows if (here := meets(scope, row)) is not False])
-        if not listing.parts:
-            return CandidateRows(listed, (_NO_PARTS,) * len(listed))
-        parts = tuple(
-            [{part.name: self._inside(part, inside, scope, row) for part, inside in listing.parts} for _, row in listed]
-        )
-        return CandidateRows(listed, parts)
-
-    def _inside(self, part: effects.NestedRows, meets: Compiled, scope: EvaluationScope, row: Row) -> CandidateRows:
-        rows = scope.state.tables[part.entity.table]
-        listed = tuple([(here, inner) for inner in rows if (here := meets(scope, row, inner)) is not False])
-        return CandidateRows(listed, (_NO_PARTS,) * len(listed))
-
     def rows_found(self, result: str, state: State, arguments: Mapping[str, Value], now: Value) -> list[Row]:
         """The rows that a result lists, in the plain logic, for the planner's search for unambiguous look-ups."""
         listing, scope = self._rows[result], EvaluationScope(state, arguments, now, succeeded=True)
         return [row for row in state.tables[listing.declared.entity.table] if listing.meets(scope, row)]
+
+
+def _listed(listing: "_Listing", scope: EvaluationScope, *outside: Row) -> CandidateRows:
+    """The rows that a result may list. Those that it certainly does not are left out."""
+    rows, meets = scope.state.tables[listing.declared.entity.table], listing.meets
+    listed = tuple([(here, row) for row in rows if (here := meets(scope, *outside, row)) is not False])
+    if not listing.parts:
+        return CandidateRows(listed, (_NO_PARTS,) * len(listed))
+    inside = [{one.declared.name: _listed(one, scope, row) for one in listing.parts} for _, row in listed]
+    return CandidateRows(listed, tuple(inside))
 
 
 def _met_by(row: RowVariable, condition: Term) -> Term:
@@ -206,9 +191,9 @@ class _Effect:
 class _Listing:
     """A compiled rows result: which rows are listed, and the same for each nested list."""
 
-    declared: effects.RowsResult
+    declared: effects.RowsResult | effects.NestedRows
     meets: Compiled
-    parts: tuple[tuple[effects.NestedRows, Compiled], ...]
+    parts: "tuple[_Listing, ...]"
 
 
 @lru_cache(maxsize=1024)
