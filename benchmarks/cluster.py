@@ -126,7 +126,8 @@ def graded(cluster: Cluster | None, count: int) -> float:
     if cluster is None:
         executor = AnswerExecutor(environment, tasks, None)
         with SandboxPool(Limits(seconds=10), count=SANDBOXES_OF_A_WORKER) as sandboxes:
-            return pace(1 for _ in sandboxes.map(executor.execute, answers))
+            begun = [sandboxes.submit(executor.execute, answer) for answer in answers]
+            return pace(1 for one in begun if one.result())
     recipe = Recipe(environment=TASKS.stem).model_dump(mode="json")
     job: StageJob[SubmittedRow, Attempt] = StageJob(recipe, ((PIPELINE_TASKS, TASKS.read_bytes()),), prepare_programs)
     return pace(1 for _ in cluster.stream(job, [Unit(answer) for answer in answers]))

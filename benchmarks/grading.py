@@ -64,7 +64,8 @@ def judge_all(recorded: list[Recorded], sandboxes: SandboxPool) -> None:
     for one in recorded:
         by_id = {task.id: task for task in one.tasks}
         executor = AnswerExecutor(one.environment, one.tasks, None)
-        for attempt in sandboxes.map(executor.execute, one.programs):
+        for future in [sandboxes.submit(executor.execute, program) for program in one.programs]:
+            attempt = future.result()
             judge(one.environment, by_id[attempt.answer.task], attempt)
 
 

@@ -1,8 +1,7 @@
 """Sandboxes: open one, run programs in it one after the other, close it. A pool runs several sandboxes in parallel."""
 
 import os
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -115,21 +114,8 @@ class SandboxPool:
         self._open.close()
 
     def submit(self, work: Callable[[Sandbox, Item], Product], item: Item) -> Future[Product]:
-        """Begin ``work(sandbox, item)`` in a thread, as soon as a sandbox is free."""
+        """Begin ``work(sandbox, item)`` in a thread, as soon as a sandbox is free. Several run at once."""
         return self._threads.submit(self._work_in_free_sandbox, work, item)
-
-    def map(self, work: Callable[[Sandbox, Item], Product], items: Iterable[Item]) -> Iterator[Product]:
-        """Compute ``work(sandbox, item)`` for each item in a free sandbox, and yield the products in their order.
-
-        ``work`` runs in several threads at once. An exception is raised here, and items not yet begun are dropped.
-        """
-        waiting = deque(self.submit(work, item) for item in items)
-        try:
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
 
     def _work_in_free_sandbox(self, work: Callable[[Sandbox, Item], Product], item: Item) -> Product:
         sandbox = self._idle.get()

@@ -9,7 +9,7 @@ fills in (``self``, contexts, injected dependencies) are left out.
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -137,7 +137,10 @@ def _last(node: ast.expr) -> str:
 
 
 def _of_function(module: Module, function: _Function, owner: str | None) -> ToolSchema:
-    annotations, doc = Annotations(module), _Docstring.of(ast.get_docstring(function) or "")
+    import docstring_parser  # not at the top: a guard reads no source
+
+    annotations, doc = Annotations(module), docstring_parser.parse(ast.get_docstring(function) or "")
+    described = {one.arg_name: _one_line(one.description) for one in doc.params}
     properties: dict[str, Any] = {}
     required: list[str] = []
     notes: list[str] = []
@@ -145,15 +148,15 @@ def _of_function(module: Module, function: _Function, owner: str | None) -> Tool
         if _is_filled_in(argument.annotation, default):
             continue
         schema = annotations.schema(argument.annotation, argument.arg)
-        said = schema.pop("description", None) or doc.parameters.get(argument.arg)
+        said = schema.pop("description", None) or described.get(argument.arg)
         properties[argument.arg] = {**schema, **({"description": said} if said else {})}
         if default is None:
             required.append(argument.arg)
     more = function.args.kwarg is not None
     if more or function.args.vararg is not None:
         notes.append("arguments: others than these are accepted, too, and rules cannot read them")
-    result = _result(annotations, function, doc)
-    name, description = _named(function) or function.name, doc.summary
+    result = _result(annotations, function, _one_line(doc.returns.description if doc.returns else None))
+    name, description = _named(function) or function.name, _one_line(doc.description)
     schema: dict[str, Any] = {"type": "object", "properties": properties, "required": required}
     if annotations.definitions:
         schema["$defs"] = dict(annotations.definitions)
@@ -164,14 +167,18 @@ def _of_function(module: Module, function: _Function, owner: str | None) -> Tool
     return ToolSchema(name, description, schema, result, where, notes=tuple(dict.fromkeys(notes)))
 
 
-def _result(annotations: Annotations, function: _Function, doc: "_Docstring") -> dict[str, Any] | None:
+def _one_line(text: str | None) -> str:
+    return " ".join((text or "").split())
+
+
+def _result(annotations: Annotations, function: _Function, said: str) -> dict[str, Any] | None:
     """The schema of what it returns; None for a text, in which many tools return JSON."""
     if function.returns is None:
         return None
     schema = annotations.schema(function.returns, "result")
     if schema.get("type") == "string" or not schema.keys() - {"description"}:
         return None
-    return {**schema, **({"description": doc.returns} if doc.returns else {})}
+    return {**schema, **({"description": said} if said else {})}
 
 
 def _arguments(function: _Function, owner: str | None) -> Iterator[tuple[ast.arg, ast.expr | None]]:
@@ -207,45 +214,3 @@ def _named(function: _Function) -> str | None:
         if given and isinstance(name := literal(given[0]), str):
             return name
     return None
-
-
-@dataclass(frozen=True, slots=True)
-class _Docstring:
-    """A docstring in parts: Google's, NumPy's or Sphinx's way of describing parameters."""
-
-    summary: str
-    parameters: dict[str, str]
-    returns: str
-
-    @classmethod
-    def of(cls, text: str) -> "_Docstring":
-        parameters: dict[str, str] = {}
-        returns, section, name, summary = list[str](), "", "", list[str]()
-        for line in text.splitlines():
-            words = line.strip()
-            if found := re.match(r":param\s+(?:\w+\s+)?(\w+)\s*:\s*(.*)", words):
-                section, name = "sphinx", found[1]
-                parameters[name] = found[2]
-            elif found := re.match(r":returns?\s*:\s*(.*)", words):
-                section, name = "returns", ""
-                returns.append(found[1])
-            elif re.match(r":\w+", words):
-                section = "other"
-            elif re.fullmatch(r"(Args|Arguments|Parameters|Params|Keyword Args):?", words):
-                section, name = "parameters", ""
-            elif re.fullmatch(r"(Returns?|Yields?):?", words):
-                section = "returns"
-            elif re.fullmatch(r"(Raises?|Examples?|Notes?|Warnings?|See Also|References):?", words):
-                section = "other"
-            elif set(words) == {"-"}:
-                continue
-            elif section == "parameters" and (found := re.match(r"(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)", words)):
-                name = found[1]
-                parameters[name] = found[2]
-            elif section in ("parameters", "sphinx") and name:
-                parameters[name] = f"{parameters[name]} {words}".strip()
-            elif section == "returns":
-                returns.append(words)
-            elif not section:
-                summary.append(words)
-        return cls(" ".join(" ".join(summary).split()), parameters, " ".join(" ".join(returns).split()))
