@@ -12,11 +12,11 @@ from typing import Any, Final, cast
 
 import z3
 
-from lawtrace.environments.spec.logic import Cases
+from lawtrace.environments.spec.logic import Cases, Logic
 from lawtrace.environments.spec.types import Record, Value
 
 
-class SymbolicLogic:
+class SymbolicLogic(Logic):
     """Constant-folding connectives over Python values and Z3 expressions. The pool of strings grows as strings are met.
 
     Strings are compared with open strings by index; numbers and truths stand for themselves.
