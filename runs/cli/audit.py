@@ -179,11 +179,8 @@ def _summary_shown(summary: AuditSummary, rules: Sequence[Rule]) -> Iterator[Ren
         yield from _example_notes(summary.examples(kind), kind)
     yield "Conversations by rule and verdict, and the events that trigger each rule:"
     demanded = ("at a call the task demands",) if summary.at_reference else ()
-    table = make_table("rule", "kept", "broken", "undetermined", "never triggered", "triggering events", *demanded)
-    for rule in rules:
-        counts = summary.of(rule.id)
-        table.add_row(rule.id, *map(str, counts if demanded else counts[:-1]))
-    yield table
+    columns = ("rule", "kept", "broken", "undetermined", "never triggered", "triggering events", *demanded)
+    yield make_table(columns, ((rule.id, *summary.of(rule.id))[: len(columns)] for rule in rules))
     counted = ", ".join(
         f"{summary.outcomes.get(outcome, 0)} {outcome}" for outcome in ("kept", "broken", "undetermined", "invalid")
     )
@@ -206,12 +203,13 @@ def _rates_shown(tables: Sequence[RateTable]) -> Iterator[RenderableType]:
             yield visible(text)
         if not rates.rates:
             continue
-        table = make_table("rule", "findings", "confirmed", "precision", "recall", title="95 % intervals in brackets")
-        for one in rates.rates:
-            numbers = (f"{one.flagged}", f"{one.confirmed}")
-            precision = _rate(one.precision, one.precision_interval)
-            table.add_row(visible(one.rule), *numbers, precision, _rate(one.recall, one.recall_interval))
-        yield table
+        rows = (
+            (one.rule, one.flagged, one.confirmed, _rate(one.precision, one.precision_interval), recall)
+            for one in rates.rates
+            for recall in (_rate(one.recall, one.recall_interval),)
+        )
+        columns = ("rule", "findings", "confirmed", "precision", "recall")
+        yield make_table(columns, rows, title="95 % intervals in brackets")
 
 
 def _rate(share: float | None, interval: Interval | None) -> str:
@@ -227,15 +225,21 @@ def _versions_shown(versions: VersionComparison, against: Path) -> Iterator[Rend
     ):
         both, old, new = numbers
         yield (f"{what}: {both} by both versions, {old} only by {visible(str(against))}, {new} only by the new rules")
+    rows = [
+        (
+            name,
+            one.change,
+            *(one.count(old=old, new=new) for old, new in sides),
+            " -> ".join(map(str, one.undetermined)),
+        )
+        for name, one in versions.rules.items()
+        if one.differs
+    ]
     columns = ("rule", "change", "both", "only old", "only new", "undetermined")
-    table = make_table(*columns, title="Rules that differ: conversations in which they are broken, or undetermined")
-    for name, compared in versions.rules.items():
-        if compared.differs:
-            broken = (str(compared.count(old=old, new=new)) for old, new in sides)
-            table.add_row(visible(name), compared.change, *broken, " -> ".join(map(str, compared.undetermined)))
-    if table.row_count:
-        yield table
-    if same := len(versions.rules) - table.row_count:
+    if rows:
+        title = "Rules that differ: conversations in which they are broken, or undetermined"
+        yield make_table(columns, rows, title=title)
+    if same := len(versions.rules) - len(rows):
         yield f"{counted(same, 'rule')} without a difference"
     for name, compared in versions.rules.items():
         for difference in DIFFERENCES:

@@ -34,13 +34,12 @@ def doctor() -> CommandResult:
     sandbox = diagnose()
     endpoints = check_endpoints(os.environ)
     versions = {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}}
-    table = make_table("what", "state", "detail")
-    table.add_row(f"sandbox {SANDBOX}", "ok" if sandbox.possible else "NOT POSSIBLE", sandbox.detail)
-    for name, answer in endpoints.items():
-        table.add_row(f"endpoint {name}", _STATUS_WORDS[answer.split()[0]], answer)
-    for name, installed in versions.items():
-        table.add_row(name, installed, sys.executable if name == "python" else "")
-    dead = any(_STATUS_WORDS[answer.split()[0]] == "NO ANSWER" for answer in endpoints.values())
+    rows = [
+        (f"sandbox {SANDBOX}", "ok" if sandbox.possible else "NOT POSSIBLE", sandbox.detail),
+        *((f"endpoint {name}", _STATUS_WORDS[answer.split()[0]], answer) for name, answer in endpoints.items()),
+        *((name, installed, sys.executable if name == "python" else "") for name, installed in versions.items()),
+    ]
+    dead = any(state == "NO ANSWER" for _, state, _ in rows)
     return CommandResult(
         {
             "sandbox": sandbox.possible,
@@ -48,7 +47,7 @@ def doctor() -> CommandResult:
             "endpoints": {**endpoints},
             "versions": versions,
         },
-        [table],
+        [make_table(("what", "state", "detail"), rows)],
         exit_code=3 if dead or not sandbox.possible else 0,
     )
 

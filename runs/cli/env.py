@@ -12,6 +12,7 @@ from rich.text import Text
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
 from lawtrace.environments.runtime.documentation import document
+from lawtrace.environments.spec.tools import Tool
 from lawtrace.runs.cli.options import NameArgument
 from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.cli.progress import ProgressBars
@@ -36,18 +37,15 @@ def list_environments() -> CommandResult:
 
 
 def _list_tables(domains: Sequence[Domain], kinds: Mapping[str, Counter[str]]) -> Iterator[Table]:
-    table = make_table("environment", "title", "tools", "rules", "facts", "regulation")
-    for domain in domains:
-        environment = domain.environment
-        numbers = (len(environment.tools), kinds[environment.name].total(), len(environment.facts))
-        table.add_row(environment.name, environment.title, *map(str, numbers), domain.regulation.title)
-    yield table
+    rows = (
+        (one.name, one.title, len(one.tools), kinds[one.name].total(), len(one.facts), domain.regulation.title)
+        for domain in domains
+        for one in (domain.environment,)
+    )
+    yield make_table(("environment", "title", "tools", "rules", "facts", "regulation"), rows)
     sorted_rules = [name for name, counted in kinds.items() if set(counted) != {NOT_SORTED}]
-    by_kind = make_table("kind of rule", *sorted_rules)
-    for kind in (*get_args(RuleKind), NOT_SORTED):
-        if any(kinds[name][kind] for name in sorted_rules):
-            by_kind.add_row(kind, *(str(kinds[name][kind]) for name in sorted_rules))
-    yield by_kind
+    counts = ((kind, *(kinds[name][kind] for name in sorted_rules)) for kind in (*get_args(RuleKind), NOT_SORTED))
+    yield make_table(("kind of rule", *sorted_rules), (row for row in counts if any(row[1:])))
 
 
 def _kinds(rules: Sequence[Rule]) -> Counter[str]:
@@ -97,13 +95,11 @@ def check_environment(name: NameArgument) -> CommandResult:
 
 
 def _flaws(flaws: "Sequence[DeclarationIssue]") -> Table:
-    table = make_table("place", "problem, remedy, proof")
-    for flaw in flaws:
+    def text(flaw: "DeclarationIssue") -> Text:
         proof = f"\n{flaw.proof}" if flaw.proof else ""
-        table.add_row(
-            Text(flaw.place), Text.assemble(flaw.what, "\n", ("Remedy: ", "dim"), flaw.remedy, (proof, "dim"))
-        )
-    return table
+        return Text.assemble(flaw.what, "\n", ("Remedy: ", "dim"), flaw.remedy, (proof, "dim"))
+
+    return make_table(("place", "problem, remedy, proof"), ((flaw.place, text(flaw)) for flaw in flaws))
 
 
 def _shown(domain: Domain, rules: Sequence[Rule], references: CrossReferences) -> dict[str, Json]:
@@ -118,41 +114,39 @@ def _shown(domain: Domain, rules: Sequence[Rule], references: CrossReferences) -
 
 
 def _tools(domain: Domain, references: CrossReferences) -> Table:
-    table = make_table("tool", "parameters, rules and provisions", title="Tools")
-    for tool in domain.environment.tools.values():
-        kinds = [word for word, holds in (("compliance", tool.compliance), ("critical", tool.critical)) if holds]
+    def lines(tool: Tool) -> Text:
         linked = references.tools[tool.name]
-        lines = _lines(
+        return _lines(
             parameters=domain.environment.signatures[tool.name],
             event=[tool.emits] if tool.emits else (),
-            kind=kinds,
+            kind=[word for word, holds in (("compliance", tool.compliance), ("critical", tool.critical)) if holds],
             rules=linked.rules or [NONE],
             provisions=linked.targets or [NONE],
         )
-        table.add_row(tool.name, lines)
-    return table
+
+    rows = ((name, lines(tool)) for name, tool in domain.environment.tools.items())
+    return make_table(("tool", "parameters, rules and provisions"), rows, title="Tools")
 
 
 def _rules(rules: Sequence[Rule]) -> Table:
-    table = make_table("rule", "formula, provisions", title="Rules")
-    for rule in rules:
-        lines = _lines(
+    def lines(rule: Rule) -> Text:
+        return _lines(
             formula=[rule.formula],
             provisions=rule.provisions or [NONE],
             derived=[rule.derived] if rule.derived else (),
             reason=[rule.rationale] if rule.rationale else (),
         )
-        table.add_row(rule.id, lines)
-    return table
+
+    return make_table(("rule", "formula, provisions"), ((rule.id, lines(rule)) for rule in rules), title="Rules")
 
 
 def _provisions(domain: Domain, references: CrossReferences) -> Table:
-    table = make_table("provision", "text, rules and tools", title=domain.regulation.title)
-    for citation, linked in references.provisions.items():
-        words = domain.regulation.by_citation[citation].whole()
-        resting = _lines(rules=linked.rules or [NONE], tools=linked.targets)
-        table.add_row(Text(citation), Text.assemble(words, "\n", resting))
-    return table
+    law = domain.regulation
+    rows = (
+        (name, Text.assemble(law.by_citation[name].whole(), "\n", _lines(rules=of.rules or [NONE], tools=of.targets)))
+        for name, of in references.provisions.items()
+    )
+    return make_table(("provision", "text, rules and tools"), rows, title=law.title)
 
 
 def _lines(**said: Sequence[str]) -> Text:

@@ -73,7 +73,5 @@ def show_automaton(
 
 def _table(automaton: Automaton) -> Table:
     letters = [automaton.alphabet.text(letter) if letter else "any other call" for letter in automaton.letters]
-    table = make_table("state", "verdict", *letters, title=str(automaton.formula))
-    for state, row in enumerate(automaton.table):
-        table.add_row(str(state), automaton.verdicts[state], *map(str, row))
-    return table
+    rows = ((state, automaton.verdicts[state], *row) for state, row in enumerate(automaton.table))
+    return make_table(("state", "verdict", *letters), rows, title=str(automaton.formula))

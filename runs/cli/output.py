@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, RenderableType
-from rich.style import StyleType
 from rich.table import Table
 from rich.text import Text
 
@@ -41,22 +40,17 @@ def _escaped(what: RenderableType) -> RenderableType:
             return what
 
 
-def _cell(what: RenderableType | None) -> RenderableType | None:
-    return Text(visible(what)) if isinstance(what, str) else None if what is None else _escaped(what)
-
-
-class _EscapedTable(Table):
-    def add_row(
-        self, *renderables: RenderableType | None, style: StyleType | None = None, end_section: bool = False
-    ) -> None:
-        super().add_row(*map(_cell, renderables), style=style, end_section=end_section)
-
-
-def make_table(*columns: str, title: str | None = None) -> Table:
-    """A table that wraps long cells instead of cutting them off."""
-    table = _EscapedTable(title=title, box=SIMPLE_HEAD, pad_edge=False)
+def make_table(columns: Iterable[str], rows: Iterable[Sequence[object]], title: str | None = None) -> Table:
+    """A table that wraps long cells instead of cutting them off. Its cells are a `Text` or any values as they print; an
+    empty row is a line between two sections."""
+    table = Table(title=title, box=SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         table.add_column(column, overflow="fold")
+    for row in rows:
+        if row:
+            table.add_row(*(_escaped(cell if isinstance(cell, Text) else Text(str(cell))) for cell in row))
+        else:
+            table.add_section()
     return table
 
 

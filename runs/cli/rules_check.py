@@ -99,21 +99,19 @@ def _measure(environment: Environment, rules: tuple[Rule, ...], count: int, seed
 
 def rule_table(rules: tuple[Rule, ...]) -> Table:
     """A table of rules. Other fields are below each formula, so that it fits in 80 columns."""
-    table = make_table("rule", "formula; template, states; provisions")
-    for rule in rules:
+
+    def about(rule: Rule) -> str:
         size = f"{len(rule.automaton.verdicts)} states" if is_untimed(rule.parsed) else "evaluated"
-        about = f"{rule.template}, {size}; {', '.join(rule.provisions) or 'no provision'}"
-        # Text, because brackets in a formula would be markup in a plain string.
-        table.add_row(rule.id, Text.assemble(rule.formula, "\n", (about, "dim")))
-    return table
+        return f"{rule.template}, {size}; {', '.join(rule.provisions) or 'no provision'}"
+
+    rows = ((rule.id, Text.assemble(rule.formula, "\n", (about(rule), "dim"))) for rule in rules)
+    return make_table(("rule", "formula; template, states; provisions"), rows)
 
 
 def _witness_table(analysis: RuleSetAnalysis) -> Table:
     """A witness for each rule, to check by eye whether the rule forbids what it should."""
-    table = make_table("rule", "trace that breaks only this rule")
-    for rule, witness in analysis.breaking.items():
-        table.add_row(rule, Text(", ".join(witness.steps) or "(no calls)"))
-    return table
+    rows = ((rule, ", ".join(witness.steps) or "(no calls)") for rule, witness in analysis.breaking.items())
+    return make_table(("rule", "trace that breaks only this rule"), rows)
 
 
 def _examples(file: RuleFile, wrong: Sequence[ExampleFinding]) -> dict[str, Json]:
@@ -126,12 +124,10 @@ def _examples(file: RuleFile, wrong: Sequence[ExampleFinding]) -> dict[str, Json
 def _finding_table(
     analysis: RuleSetAnalysis, ungrounded: Sequence[Ungrounded], wrong: Sequence[ExampleFinding]
 ) -> Table:
-    table = make_table("finding", "description, proof")
-    for finding in analysis.findings:
-        table.add_row(finding.kind, Text.assemble(finding.message, "\n", (finding.proof, "dim")))
+    found = [(finding.kind, finding.message, finding.proof) for finding in analysis.findings]
     for part in ungrounded:
-        kind, message = "ungrounded" if part.decided else "undecided", f"{part.rule}: {part.sentence}"
-        table.add_row(kind, Text.assemble(message, "\n", (part.searched_text, "dim")))
-    for one in wrong:
-        table.add_row("example", Text(f"{one.rule + ', ' if one.rule else ''}{one.example}: {one.message}"))
-    return table
+        kind = "ungrounded" if part.decided else "undecided"
+        found.append((kind, f"{part.rule}: {part.sentence}", part.searched_text))
+    rows = [(kind, Text.assemble(message, "\n", (proof, "dim"))) for kind, message, proof in found]
+    rows += [("example", Text(f"{one.rule + ', ' if one.rule else ''}{one.example}: {one.message}")) for one in wrong]
+    return make_table(("finding", "description, proof"), rows)

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 from rich.table import Table
-from rich.text import Text
 
 from lawtrace.agents.conversations.provenance import ExtractionProvenance
 from lawtrace.environments.domains.loader import Domain, load_domain
@@ -77,22 +76,22 @@ def extract_offline_baseline(domain: Domain, provenance: ExtractionProvenance) -
 
 
 def _scores(scored: dict[str, RuleSetComparison]) -> Table:
-    table = make_table("extracted by", "rules", "extracted", "gold", "precision", "recall")
+    rows = list[Sequence[object]]()
     for name, evaluation in scored.items():
         lines = {"all": evaluation.rules, "elementary": evaluation.elementary, **evaluation.templates}
         for place, (kind, score) in enumerate(lines.items()):
             rates = (percent(score.precision), percent(score.recall))
-            table.add_row(Text("" if place else name), kind, str(score.extracted), str(score.gold), *rates)
-        table.add_section()
-    return table
+            rows.append(("" if place else name, kind, score.extracted, score.gold, *rates))
+        rows.append(())
+    return make_table(("extracted by", "rules", "extracted", "gold", "precision", "recall"), rows)
 
 
 def _details(name: str, evaluation: RuleSetComparison) -> Table:
-    table = make_table("provision", "found", "missed", "cited", title=name or None)
-    for line in evaluation.provisions:
-        cited = "yes" if line.cited else "no"
-        table.add_row(Text(line.citation), ", ".join(line.found), ", ".join(line.missed), cited)
-    return table
+    rows = (
+        (line.citation, ", ".join(line.found), ", ".join(line.missed), "yes" if line.cited else "no")
+        for line in evaluation.provisions
+    )
+    return make_table(("provision", "found", "missed", "cited"), rows, title=name or None)
 
 
 def _as_json(evaluation: RuleSetComparison) -> dict[str, Json]:

@@ -35,8 +35,8 @@ def import_formulas(
     reading = None if policy is None else "policy" if policy else "violations"
     imported = import_rules(files, signature, time_unit, reading)
     write_rows(out, [one.rule for one in imported])
-    table = make_table("rule", "read as", "formula")
-    for one in imported:
-        table.add_row(one.rule.id, _READINGS[one.reading], one.rule.formula)
+    rows = ((one.rule.id, _READINGS[one.reading], one.rule.formula) for one in imported)
     readings = {one.rule.id: one.reading for one in imported}
-    return CommandResult({"rules": len(imported), "readings": readings}, [table], out)
+    return CommandResult(
+        {"rules": len(imported), "readings": readings}, [make_table(("rule", "read as", "formula"), rows)], out
+    )

@@ -47,17 +47,13 @@ def _overview(provenance: ExtractionProvenance) -> Iterator[RenderableType]:
     yield funnel_table(provenance.funnel)
     if "offline" in provenance.head.models.values():
         yield provenance.funnel.baseline_sentence
-    table = make_table("provision", "result")
-    for row in provenance.provisions:
-        table.add_row(Text(row.citation), Text(f"{PROVISION_STATUS_LABELS[row.fate.fate]}: {row.fate.because}"))
-    yield table
+    fates = ((row.citation, row.fate) for row in provenance.provisions)
+    rows = ((citation, f"{PROVISION_STATUS_LABELS[fate.fate]}: {fate.because}") for citation, fate in fates)
+    yield make_table(("provision", "result"), rows)
 
 
 def funnel_table(funnel: ExtractionFunnel) -> Table:
-    table = make_table("step", "remaining")
-    for step, label in FUNNEL_STEPS.items():
-        table.add_row(label, str(getattr(funnel, step)))
-    return table
+    return make_table(("step", "remaining"), ((label, getattr(funnel, step)) for step, label in FUNNEL_STEPS.items()))
 
 
 def _rule(provenance: ExtractionProvenance, name: str) -> Iterator[Text]:

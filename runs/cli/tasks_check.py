@@ -73,13 +73,12 @@ def _result(
     passed = sum(row.passed for row in rows)
     counts = {check: Counter(row.answer(check) for row in rows) for check in CHECKS}
     failed = [(row.task, finding) for row in rows for finding in row.findings if finding.answer == "failed"]
-    table = make_table("check", "passed", "failed", "undecided", "reasons")
-    for name, answers in counts.items():
-        reasons = sum(finding.check == name for _, finding in failed)
-        table.add_row(name, *(str(answers[answer]) for answer in ("passed", "failed", "undecided")), str(reasons))
+    reasons = Counter(finding.check for _, finding in failed)
+    answers = ("passed", "failed", "undecided")
+    by_check = ((name, *(of[answer] for answer in answers), reasons[name]) for name, of in counts.items())
     shown = (
         *grouped_notes((task, str(finding)) for task, finding in failed),
-        table,
+        make_table(("check", *answers, "reasons"), by_check),
         *(f"{name}. {row.sentence}" for name, found in habits.items() for row in found),
         f"{passed} of {len(rows)} tasks pass, {len(problems)} rows or files are invalid.",
     )

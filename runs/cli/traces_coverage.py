@@ -114,38 +114,37 @@ def baseline_summary(baseline: ModelBaseline) -> Json:
 
 
 def _baseline_table(baseline: ModelBaseline) -> Table:
-    table = make_table("model-written", "programs", "ATC", "S.C.", title=baseline.model)
-    for words, programs, coverage in (
+    measured = (
         ("all", baseline.programs, baseline.coverage),
         ("completed and compliant", baseline.compliant, baseline.compliant_coverage),
-    ):
-        table.add_row(words, str(programs), f"{coverage.atc:.1%}", f"{coverage.critical_share:.0%}")
-    return table
+    )
+    rows = ((words, count, f"{of.atc:.1%}", f"{of.critical_share:.0%}") for words, count, of in measured)
+    return make_table(("model-written", "programs", "ATC", "S.C."), rows, title=baseline.model)
 
 
 def _ceilings(analyses: Sequence[CoverageAnalysis]) -> Table:
-    table = make_table("trace mode", "feasible pairs", "ceiling (ATC)", "suite", "S.C.", "traces needed")
-    for analysis in analyses:
-        suite = analysis.suite
-        table.add_row(
+    rows = (
+        (
             analysis.mode,
             f"{len(analysis.feasible)} of {suite.all_pairs}",
             f"{analysis.ceiling:.1%}",
             f"{suite.atc:.1%} with {suite.traces}",
             f"{suite.critical_share:.0%}",
-            str(analysis.needed or f"more than {suite.traces}"),
+            analysis.needed or f"more than {suite.traces}",
         )
-    return table
+        for analysis in analyses
+        for suite in (analysis.suite,)
+    )
+    return make_table(("trace mode", "feasible pairs", "ceiling (ATC)", "suite", "S.C.", "traces needed"), rows)
 
 
 def _rules(analyses: Sequence[CoverageAnalysis]) -> Table:
     """For each rule and trace mode: the number of suite traces that trigger it, and its covered transitions."""
     modes = [analysis.mode for analysis in analyses]
-    table = make_table("rule", *(f"{name}: triggered in" for name in modes), f"transitions ({'; '.join(modes)})")
-    for lines in zip(*(analysis.rules for analysis in analyses), strict=True):
-        covered = [_covered(line) for line in lines]
-        table.add_row(lines[0].rule, *(str(line.triggered) for line in lines), "; ".join(covered))
-    return table
+    columns = ("rule", *(f"{name}: triggered in" for name in modes), f"transitions ({'; '.join(modes)})")
+    rules = zip(*(analysis.rules for analysis in analyses), strict=True)
+    rows = ((of[0].rule, *(line.triggered for line in of), "; ".join(map(_covered, of))) for of in rules)
+    return make_table(columns, rows)
 
 
 def _covered(line: RuleCoverage) -> str:
@@ -155,11 +154,11 @@ def _covered(line: RuleCoverage) -> str:
 
 
 def _certificates(analysis: CoverageAnalysis, *, proofs: bool) -> Table:
-    table = make_table(f"trace mode {analysis.mode}: infeasible, with reason")
-    for certificate in analysis.certificates:
-        proof = f"\n{certificate.proof}" if proofs else ""
-        table.add_row(Text.assemble(str(certificate), (proof, "dim")))
-    return table
+    rows = (
+        [Text.assemble(str(certificate), (f"\n{certificate.proof}" if proofs else "", "dim"))]
+        for certificate in analysis.certificates
+    )
+    return make_table([f"trace mode {analysis.mode}: infeasible, with reason"], rows)
 
 
 def _summary(analysis: CoverageAnalysis) -> dict[str, Json]:

@@ -49,28 +49,23 @@ def _summary(dataset: LegalDataset, baselines: tuple[ModelFreeBaseline, ...]) ->
 
 
 def _counts(dataset: LegalDataset) -> Table:
-    table = make_table("case", *AGENTS, "yes/no", "A-D", "other", "decision", "Yes", title="Dataset")
-    for case in dataset.cases:
-        of = count_cases(case.id, case)
-        numbers = (*of.chunks.values(), of.yes_no, of.four_options, of.other, of.decisions, of.yes)
-        table.add_row(visible(case.id), *map(str, numbers))
-    return table
+    counts = ((case.id, count_cases(case.id, case)) for case in dataset.cases)
+    rows = (
+        (name, *of.chunks.values(), of.yes_no, of.four_options, of.other, of.decisions, of.yes) for name, of in counts
+    )
+    return make_table(("case", *AGENTS, "yes/no", "A-D", "other", "decision", "Yes"), rows, title="Dataset")
 
 
 def _lengths(dataset: LegalDataset) -> Table:
-    table = make_table("part", "least", "most", "mean", "cases", title="Paragraphs in each part")
-    for line in part_lengths(dataset.cases):
-        table.add_row(line.label, str(line.least), str(line.most), f"{line.mean:.2f}", str(line.cases))
-    return table
+    lengths = part_lengths(dataset.cases)
+    rows = ((line.label, line.least, line.most, f"{line.mean:.2f}", line.cases) for line in lengths)
+    return make_table(("part", "least", "most", "mean", "cases"), rows, title="Paragraphs in each part")
 
 
 def _baselines(baselines: tuple[ModelFreeBaseline, ...]) -> Table:
     questions = baselines[0].questions
-    table = make_table(
-        "baseline", "accuracy %", "balanced %", "right", title=f"Baselines without a model, {questions} questions"
+    rows = (
+        (one.name, f"{100 * one.accuracy:.2f}", f"{100 * one.balanced:.2f}", f"{one.correct:g}") for one in baselines
     )
-    for baseline in baselines:
-        table.add_row(
-            baseline.name, f"{100 * baseline.accuracy:.2f}", f"{100 * baseline.balanced:.2f}", f"{baseline.correct:g}"
-        )
-    return table
+    title = f"Baselines without a model, {questions} questions"
+    return make_table(("baseline", "accuracy %", "balanced %", "right"), rows, title=title)

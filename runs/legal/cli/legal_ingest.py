@@ -88,12 +88,12 @@ def _shown(
     notes: Sequence[str],
     faults: Sequence[str],
 ) -> Iterator[RenderableType]:
-    table = make_table("part", "paragraphs", "from", "to", title=f"{case.id}: {len(tree.paragraphs())} paragraphs")
-    for given in ranges:
-        refs = [paragraph.ref for paragraph in tree.paragraphs()]
-        size = refs.index(given.last) - refs.index(given.first) + 1
-        table.add_row(PART_LABELS[given.part], str(size), visible(given.first), visible(given.last))
-    yield table
+    refs = [paragraph.ref for paragraph in tree.paragraphs()]
+    rows = (
+        (PART_LABELS[given.part], refs.index(given.last) - refs.index(given.first) + 1, given.first, given.last)
+        for given in ranges
+    )
+    yield make_table(("part", "paragraphs", "from", "to"), rows, title=f"{case.id}: {len(refs)} paragraphs")
     yield "Chunks: " + ", ".join(f"{agent} {count}" for agent, count in chunks.items())
     for note in notes:
         yield Note(f"check: {visible(note)}")

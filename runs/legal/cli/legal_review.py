@@ -14,7 +14,7 @@ from lawtrace.runs.cli.view import serve_site
 from lawtrace.runs.legal.cli.options import CasesOption
 from lawtrace.runs.legal.ratings import CRITERIA, RatingRow, draw_sample, latest_ratings, rater_scores, rating_agreement
 from lawtrace.runs.report.command_result import CommandResult
-from lawtrace.runs.report.text import percent, show_interval, visible
+from lawtrace.runs.report.text import percent, show_interval
 from lawtrace.runs.web.append_log import AppendLog
 from lawtrace.schemas.errors import InputError
 
@@ -66,10 +66,15 @@ def _result(rows: list[RatingRow]) -> CommandResult:
         }
         for line in agreed
     }
-    table = make_table("rater", "rated", *CRITERIA, title="Share rated good, with its 95 % interval")
-    for line in lines:
-        cells = (f"{percent(line.shares[name])} ({show_interval(line.intervals[name])})" for name in CRITERIA)
-        table.add_row(visible(line.rater), str(line.rated), *cells)
+    shown = [
+        (
+            line.rater,
+            line.rated,
+            *(f"{percent(line.shares[name])} ({show_interval(line.intervals[name])})" for name in CRITERIA),
+        )
+        for line in lines
+    ]
+    table = make_table(("rater", "rated", *CRITERIA), shown, title="Share rated good, with its 95 % interval")
     sentences: list[str] = []
     for line in agreed:
         cohen, fleiss = ("–" if kappa is None else f"{kappa:.2f}" for kappa in (line.kappa, line.fleiss))
