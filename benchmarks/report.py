@@ -23,7 +23,7 @@ from lawtrace.runs.report.outcome_tables import model_pair_table, outcome_figure
 from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.report.task_view import view_tasks
 from lawtrace.runs.report.terminal_tables import outcome_table
-from lawtrace.runs.runner import run_recipe
+from lawtrace.runs.runner import run_variants
 from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
@@ -42,7 +42,7 @@ Made = TypeVar("Made")
 def make_run(folder: RunFolder, pairs: int) -> None:
     recipe = Recipe(rules=RuleOptions(extract=False), tasks=TaskOptions(count=pairs))
     with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
-        asyncio.run(run_recipe(resolve_recipe(recipe), folder, event_log))
+        asyncio.run(run_variants(resolve_recipe(recipe), event_log))
 
 
 def multiply(folder: RunFolder, wanted: int) -> int:

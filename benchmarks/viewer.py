@@ -18,7 +18,7 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from lawtrace.runs.report.verdict_index import VerdictIndex
-from lawtrace.runs.runner import run_recipe
+from lawtrace.runs.runner import run_variants
 from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
@@ -43,7 +43,7 @@ def small_run(folder: Path) -> RunFolder:
     """A real run that provides tasks, attempts and verdicts."""
     files = RunFolder(folder)
     with EventLogFile.create(folder, recipe=SMALL.model_dump(mode="json")) as event_log:
-        asyncio.run(run_recipe(resolve_recipe(SMALL), files, event_log))
+        asyncio.run(run_variants(resolve_recipe(SMALL), event_log))
     return files
 
 

@@ -43,11 +43,11 @@ def start_run(
             "divide it with --on"
         )
     with EventLogFile.create(folder.path, recipe=resolved.recipe.model_dump(mode="json")) as event_log:
-        return continue_run(resolved, folder, event_log, **options)
+        return continue_run(resolved, event_log, **options)
 
 
 def continue_run(
-    resolved: ResolvedRecipe, folder: RunFolder, event_log: EventLogFile, **options: Unpack[SessionOptions]
+    resolved: ResolvedRecipe, event_log: EventLogFile, **options: Unpack[SessionOptions]
 ) -> FinishedRun | ShardResult[Attempt]:
     """Make the attempts of the shard, with its record beside them; without one, run all stages of a recipe, of each
     variant of an ablation, and write the reports.
@@ -56,18 +56,18 @@ def continue_run(
     """
     shard = options.get("shard")
     if shard is None:
-        return _finish(resolved, folder, event_log, **options)
+        return _finish(resolved, event_log, **options)
+    folder = RunFolder(event_log.path.parent)
     record = ShardRecord.of("run", shard, folder.attempts, events=".")
     record.write(folder.attempts)
-    made = asyncio.run(run_shard(resolved, folder, event_log, **options))
+    made = asyncio.run(run_shard(resolved, event_log, **options))
     record.finish(folder.attempts, key=made.key, units=made.units, complete=not made.unanswered)
     return made
 
 
-def _finish(
-    resolved: ResolvedRecipe, folder: RunFolder, event_log: EventLogFile, **options: Unpack[SessionOptions]
-) -> FinishedRun:
-    variants = asyncio.run(run_variants(resolved, folder, event_log, **options))
+def _finish(resolved: ResolvedRecipe, event_log: EventLogFile, **options: Unpack[SessionOptions]) -> FinishedRun:
+    folder = RunFolder(event_log.path.parent)
+    variants = asyncio.run(run_variants(resolved, event_log, **options))
     if all(one.result is None for one in variants):
         raise OperationalError(f"no variant has verdicts; first failure: {variants[0].row.ended}")
     return FinishedRun(folder, variants, write_run_report(folder.path, resolved=resolved))
@@ -87,4 +87,4 @@ def merge_run(
     attempts = merge_shards(shards, folder.path, recipe=recorded, stage="attempts", file=ATTEMPTS, progress=progress)
     unanswered = {} if is_complete(shards) else {shards[0].record.key: attempts}
     with EventLogFile.append_to(folder.path) as event_log:
-        return _finish(resolved, folder, event_log, progress=progress, unanswered=unanswered)
+        return _finish(resolved, event_log, progress=progress, unanswered=unanswered)

@@ -270,10 +270,11 @@ def _left_to_shard_1(shard: Shard, inputs: StageInputs) -> dict[str, str]:
 
 @asynccontextmanager
 async def open_session(
-    recipe: Recipe, folder: RunFolder, event_log: EventLogFile, **options: Unpack[SessionOptions]
+    recipe: Recipe, event_log: EventLogFile, **options: Unpack[SessionOptions]
 ) -> AsyncGenerator[Session]:
-    """Open the session of one run. ``event_log``: open for writing; its answers are not requested again."""
-    resumed = sum(1 for _ in event_log.entries(kind="resumed"))
+    """Open the session of one run, in the folder of its event log. ``event_log``: open for writing; its answers are not
+    requested again."""
+    folder, resumed = RunFolder(event_log.path.parent), sum(1 for _ in event_log.entries(kind="resumed"))
     store, reuse = StageStore(folder.path, event_log.entries(kind="stage")), options.get("reuse")
     for key, path in options.get("unanswered", {}).items():
         store.add(key, path, file_digest(path))
@@ -296,18 +297,6 @@ def open_store(run: Path) -> StageStore:
         return StageStore(run, event_log.entries(kind="stage"))
 
 
-async def run_recipe(
-    resolved: ResolvedRecipe, folder: RunFolder, event_log: EventLogFile, **options: Unpack[SessionOptions]
-) -> RunResult:
-    """Run all stages of a recipe without an ablation.
-
-    Raises EmptyStageError or NoResponseError if a stage has no result that the next one can use.
-    """
-    (one,) = await run_variants(resolved, folder, event_log, **options)
-    assert one.result is not None
-    return one.result
-
-
 @dataclass(frozen=True, slots=True)
 class ShardResult(Generic[Row]):
     """The rows that a shard of a run made of its units, such as attempts, with key and number of units of all shards.
@@ -322,14 +311,14 @@ class ShardResult(Generic[Row]):
 
 
 async def run_shard(
-    resolved: ResolvedRecipe, folder: RunFolder, event_log: EventLogFile, **options: Unpack[SessionOptions]
+    resolved: ResolvedRecipe, event_log: EventLogFile, **options: Unpack[SessionOptions]
 ) -> ShardResult[Attempt]:
     """Make the attempts of a shard, and what they need. Shard 1 also makes what neither needs attempts nor is needed
     by them, such as the score of the extraction, so that a merge calls no model.
 
-    Raises InputError if a model makes a stage that shard 1 must make; otherwise as `run_recipe`.
+    Raises InputError if a model makes a stage that shard 1 must make; otherwise as `run_variants`.
     """
-    async with open_session(resolved.recipe, folder, event_log, **options) as session:
+    async with open_session(resolved.recipe, event_log, **options) as session:
         runner = session.runner(resolved.inputs)
         beside = [file for file in run_targets(runner.context) if file not in (VERDICTS, FINDINGS)]
         await runner.make(*(beside if runner.context.shard.number == 1 else ()), ATTEMPTS)
@@ -347,16 +336,17 @@ def shard_result(runner: Runner[StageContext]) -> ShardResult[Attempt]:
 
 
 async def run_variants(
-    resolved: ResolvedRecipe, folder: RunFolder, event_log: EventLogFile, **options: Unpack[SessionOptions]
+    resolved: ResolvedRecipe, event_log: EventLogFile, **options: Unpack[SessionOptions]
 ) -> list[VariantResult]:
     """Run all variants in order, those of an ablation each in its own folder.
 
     A variant that ends early (no accepted task, no possible trace, no answer of a model) is a result of the ablation;
-    the other variants still run.
+    the other variants still run. Without an ablation, raises EmptyStageError, NoResponseError or SearchError there.
     """
     results: list[VariantResult] = []
     first: dict[str, int] = {}
-    async with open_session(resolved.recipe, folder, event_log, **options) as session:
+    async with open_session(resolved.recipe, event_log, **options) as session:
+        folder = session.folder
         for variant, inputs in resolved.variants:
             files = folder.variant(variant.number) if resolved.recipe.ablation else folder
             runner = session.runner(inputs, folder=files, variant=variant.name or None)

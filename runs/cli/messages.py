@@ -118,9 +118,9 @@ def _show(
     complete = len(messages) == conversation.lines
     print_heading(STDOUT, conversation.place, "" if complete else f"{len(messages)} of {conversation.lines} messages")
     found = index.of_conversation(conversation.place)
-    show(messages, index.causes(found.row) if found and found.row else ())
+    show(messages, index.causes(found.verdict) if found and found.verdict else ())
     if found is not None:
-        print_outcome(STDOUT, found.graded.outcome, found.graded.reason)
+        print_outcome(STDOUT, found.outcome, found.reason)
 
 
 def _follow(event_log: EventLogFile, directory: Path, wanted: queries.MessageQuery, show: Callable[..., None]) -> None:

@@ -100,7 +100,7 @@ def resume(
         print_note(_resuming(event_log))
         record = record_path(folder.attempts)
         part = read_record(record).shard if record.is_file() else None
-        return _carry_out(partial(continue_run, resolved, folder, event_log), folder, part, on, fail_under)
+        return _carry_out(partial(continue_run, resolved, event_log), folder, part, on, fail_under)
 
 
 def _carry_out(

@@ -15,7 +15,6 @@ from lawtrace.runs.runner import Session, open_session
 from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shards import Shard, record_path
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.recipe import Recipe
@@ -52,9 +51,8 @@ def run_stages(
     check_output(out, *others, command=command, force=force)
 
     async def run(event_log: EventLogFile) -> Result:
-        folder = RunFolder(event_log.path.parent)
         async with open_session(
-            recipe, folder, event_log, progress=ProgressBars(), sandbox=sandbox, shard=shard, cluster=cluster
+            recipe, event_log, progress=ProgressBars(), sandbox=sandbox, shard=shard, cluster=cluster
         ) as session:
             return await work(session)
 

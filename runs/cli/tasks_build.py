@@ -40,7 +40,6 @@ from lawtrace.runs.stages.stage import StageContext, StageInputs
 from lawtrace.runs.stages.tasks_stage import WrittenPair, first_requests, write_pairs
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.merging import merge_shards
-from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shards import FoundShard, Shard, ShardRecord, merged_lines, read_options
 from lawtrace.runs.store.stage_files import describe_row_error, read_rows, write_rows
 from lawtrace.runs.store.stage_store import Products, stage_key
@@ -195,8 +194,7 @@ def merge_tasks(shards: Sequence[FoundShard], out: Path, env: str | None, *, for
     of_shards = replace(stage, run=partial(build, write=look_up))
 
     async def work(event_log: EventLogFile) -> Products:
-        folder = RunFolder(event_log.path.parent)
-        async with open_session(recipe, folder, event_log, progress=ProgressBars()) as session:
+        async with open_session(recipe, event_log, progress=ProgressBars()) as session:
             runner = session.runner(inputs, stages=(of_shards,))
             if given is not None:
                 runner.give(TRACES, given)

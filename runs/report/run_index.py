@@ -102,7 +102,7 @@ class RunIndex:
         if index.kind is not None:
             best = next(iter(index.outcomes))
             return {model: counts[best] / counts.total() for model, counts in index.counts().items()}
-        named, rows = _models(recipe), [one.row for one in index.verdicts if one.row]
+        named, rows = _models(recipe), [one.verdict for one in index.verdicts if one.verdict]
         under_test = (row for row in rows if row.model in named and row.variant == "authorized")
         by_model = group_by(under_test, lambda row: row.contender)
         return {model: count_outcomes(of).pass_at_1 for model, of in by_model.items()} or dict.fromkeys(named)

@@ -18,6 +18,7 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.schemas.choices import TaskVariant
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.recipe import Recipe
+from lawtrace.schemas.verdict_rows import Verdict
 
 if TYPE_CHECKING:  # the kind of a recipe is known without what reports are made of
     from rich.console import RenderableType
@@ -37,6 +38,8 @@ class GradedUnit:
         outcome: one of the kind's outcomes; ``reason``: why there is no grade; empty otherwise.
         conversation: the id of its conversation in the event log.
         variant: of an ablation, its name.
+        verdict: in a run of the core.
+        number: index among all of the run.
     """
 
     task: str
@@ -49,6 +52,23 @@ class GradedUnit:
     trial: int = 0
     variant: str = ""
     task_variant: TaskVariant = "authorized"
+    verdict: Verdict | None = None
+    number: int = 0
+
+    @property
+    def broken(self) -> list[str]:
+        """The ids of the broken rules."""
+        return [rule.rule for rule in self.verdict.rules if rule.broken] if self.verdict else []
+
+    @property
+    def undetermined(self) -> list[str]:
+        """The ids of the rules that are neither kept nor broken."""
+        return [rule.rule for rule in self.verdict.rules if rule.undetermined] if self.verdict else []
+
+    @property
+    def contender(self) -> str:
+        """The model, with acting mode and shield."""
+        return self.verdict.contender if self.verdict else self.model
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -18,34 +18,6 @@ from lawtrace.runs.variants import VariantRow
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.verdict_rows import RuleVerdict, Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class IndexedVerdict:
-    """What was judged in a run: a graded unit, in a run of the core with its verdict.
-
-    Attributes:
-        number: index among all of the run.
-    """
-
-    number: int
-    graded: GradedUnit
-    row: Verdict | None = None
-
-    @property
-    def broken(self) -> list[str]:
-        """The ids of the broken rules."""
-        return [rule.rule for rule in self.row.rules if rule.broken] if self.row else []
-
-    @property
-    def undetermined(self) -> list[str]:
-        """The ids of the rules that are neither kept nor broken."""
-        return [rule.rule for rule in self.row.rules if rule.undetermined] if self.row else []
-
-    @property
-    def contender(self) -> str:
-        """The model, with acting mode and shield."""
-        return self.row.contender if self.row else self.graded.model
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,24 +41,20 @@ class VerdictIndex:
         self.kind = run_kind_of(folder.path)
         self.outcomes: Mapping[str, OutcomeLabel] = self.kind.outcomes if self.kind else {**OUTCOME_LABELS}
         self._folders = stage_folders(folder)
-        units = ((unit, None) for unit in self.kind.graded_units(folder.path)) if self.kind else self._judged()
-        self.verdicts: Sequence[IndexedVerdict] = [
-            IndexedVerdict(number, unit, row) for number, (unit, row) in enumerate(units)
-        ]
-        self._by_conversation = {one.graded.conversation: one for one in reversed(self.verdicts)}
+        units = self.kind.graded_units(folder.path) if self.kind else self._judged()
+        self.verdicts: Sequence[GradedUnit] = [replace(unit, number=number) for number, unit in enumerate(units)]
+        self._by_conversation = {one.conversation: one for one in reversed(self.verdicts)}
 
-    def _judged(self) -> Iterator[tuple[GradedUnit, Verdict]]:
+    def _judged(self) -> Iterator[GradedUnit]:
         for one, variant in self._folders:
             for row in read_rows(one.verdicts, Verdict, empty=True) if one.verdicts.exists() else ():
-                yield graded_verdict(row, variant or ""), row
+                yield graded_verdict(row, variant or "")
 
-    def of_conversation(self, conversation: ConversationKey) -> IndexedVerdict | None:
+    def of_conversation(self, conversation: ConversationKey) -> GradedUnit | None:
         """The verdict on the answer given in that conversation."""
         return self._by_conversation.get(conversation.id)
 
-    def select(
-        self, *, rule: str | None = None, model: str | None = None, **values: str | None
-    ) -> list[IndexedVerdict]:
+    def select(self, *, rule: str | None = None, model: str | None = None, **values: str | None) -> list[GradedUnit]:
         """Verdicts that match all given values, of ``outcome``, ``task``, ``unit`` and ``variant`` of the graded unit.
 
         ``rule``: broken or undetermined; ``model``: a model or a contender. Raises InputError for an unknown outcome.
@@ -99,8 +67,8 @@ class VerdictIndex:
             one
             for one in self.verdicts
             if (rule is None or rule in one.broken or rule in one.undetermined)
-            and model in (None, one.graded.model, one.contender)
-            and all(getattr(one.graded, name) == value for name, value in given.items())
+            and model in (None, one.model, one.contender)
+            and all(getattr(one, name) == value for name, value in given.items())
         ]
 
     def conversations(self, outcome: str | None, rule: str | None) -> list[str]:
@@ -113,7 +81,7 @@ class VerdictIndex:
         if not found and rule is not None:
             names = ", ".join(self.rules) or "none"
             raise InputError(f"{self._path}: no attempt matches; broken or undetermined rules: {names}")
-        return [one.graded.conversation for one in found]
+        return [one.conversation for one in found]
 
     @property
     def rules(self) -> list[str]:
@@ -122,8 +90,8 @@ class VerdictIndex:
 
     def counts(self) -> Mapping[str, Counter[str]]:
         """Model -> the number of verdicts by outcome."""
-        groups = group_by(self.verdicts, lambda one: one.graded.model)
-        return {model: Counter(one.graded.outcome for one in of) for model, of in groups.items()}
+        groups = group_by(self.verdicts, lambda one: one.model)
+        return {model: Counter(one.outcome for one in of) for model, of in groups.items()}
 
     def attempt(self, verdict: Verdict) -> Attempt | None:
         """The attempt of a verdict, read from its file; None if no file has it."""
@@ -170,6 +138,7 @@ def graded_verdict(verdict: Verdict, variant: str = "") -> GradedUnit:
         verdict.trial,
         variant,
         verdict.variant,
+        verdict,
     )
 
 

@@ -9,8 +9,8 @@ from starlette.routing import Route
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.regulations.regulation import Provision
+from lawtrace.runs.report.run_kinds import GradedUnit
 from lawtrace.runs.report.task_view import JudgedAttempt, view_task
-from lawtrace.runs.report.verdict_index import IndexedVerdict
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import conversation_numbers
 from lawtrace.runs.web.page_frame import Pages
@@ -30,20 +30,20 @@ class AttemptPages(Pages):
         unit = "unit" if index.kind else "style"
         asked = parameters(request, "outcome", "rule", "task", unit, "model", "variant")
         ranks = list(index.outcomes)
-        keys: Mapping[str, Callable[[IndexedVerdict], Any]] = {
-            "outcome": lambda one: ranks.index(one.graded.outcome),
-            "task": lambda one: (natural_key(one.graded.variant) or (), natural_key(one.graded.task)),
-            unit: lambda one: natural_key(one.graded.unit),
+        keys: Mapping[str, Callable[[GradedUnit], Any]] = {
+            "outcome": lambda one: ranks.index(one.outcome),
+            "task": lambda one: (natural_key(one.variant) or (), natural_key(one.task)),
+            unit: lambda one: natural_key(one.unit),
             "model": lambda one: natural_key(one.contender),
             "rules": lambda one: natural_key(", ".join(one.broken)),
-            "reason": lambda one: natural_key(one.graded.reason),
+            "reason": lambda one: natural_key(one.reason),
         }
         wanted = {"unit" if name == unit else name: value for name, value in asked.items()}
         found, order = sort_rows(request, index.select(**wanted), keys)
         paging = paginate(request, len(found))
         shown, verdicts = paging.of(found), index.verdicts
         with EventLogFile.open(folder.path) as event_log:
-            numbers = conversation_numbers(event_log, [one.graded.conversation for one in shown]) if index.kind else {}
+            numbers = conversation_numbers(event_log, [one.conversation for one in shown]) if index.kind else {}
         return self._frame.run_page(
             request,
             "attempts",
@@ -53,8 +53,8 @@ class AttemptPages(Pages):
             conversations=numbers,
             unit=unit,
             models=list(dict.fromkeys(one.contender for one in verdicts)),
-            units=list(dict.fromkeys(one.graded.unit for one in verdicts)),
-            variants=list(dict.fromkeys(one.graded.variant for one in verdicts if one.graded.variant)),
+            units=list(dict.fromkeys(one.unit for one in verdicts)),
+            variants=list(dict.fromkeys(one.variant for one in verdicts if one.variant)),
             asked={**asked, "sort": order.asked},
             order=order,
             paging=paging,
@@ -66,10 +66,10 @@ class AttemptPages(Pages):
         if not 0 < number <= len(index.verdicts):
             raise InputError(f"there is no attempt number {number}; the run has {len(index.verdicts)}")
         verdict = index.verdicts[number - 1]
-        variant, row = verdict.graded.variant, verdict.row
-        task = self._frame.index.tasks(name).get((variant or None, verdict.graded.task))
+        variant, row = verdict.variant, verdict.verdict
+        task = self._frame.index.tasks(name).get((variant or None, verdict.task))
         if row is None or task is None:
-            raise InputError(f"{folder.path}: there is no task {verdict.graded.task!r}")
+            raise InputError(f"{folder.path}: there is no task {verdict.task!r}")
         with EventLogFile.open(folder.path) as event_log:
             conversation = conversation_numbers(event_log, [row.answer]).get(row.answer)
         cited = _provisions(task.environment)

@@ -78,7 +78,6 @@ class ConversationPages(Pages):
                 page = count_messages(event_log, number, before=at.number) // PAGE_SIZE
             page = min(max(page, 0), max(0, (conversation.lines - 1) // PAGE_SIZE))
             messages = conversation_messages(event_log, number, limit=PAGE_SIZE, offset=page * PAGE_SIZE)
-            verdict = index.of_conversation(conversation.place)
             judged, link = _verdict(name, index, conversation.place)
             before, after = _neighbours(event_log, number)
             prices = prices_of(event_log)
@@ -93,7 +92,7 @@ class ConversationPages(Pages):
             ],
             verdict=judged,
             verdict_link=link,
-            causes=index.causes(verdict.row) if verdict and verdict.row else [],
+            causes=index.causes(judged.verdict) if judged and judged.verdict else [],
             at=at.id if at else None,
             before=before,
             after=after,
@@ -125,8 +124,8 @@ def _verdict(run: str, index: VerdictIndex, place: ConversationKey) -> tuple[Gra
     links, found = RunLinks(run), index.of_conversation(place)
     if found is None:
         return None, None
-    link = links.attempts(task=found.graded.task) if index.kind else links.attempt(found.number)
-    return found.graded, link
+    link = links.attempts(task=found.task) if index.kind else links.attempt(found.number)
+    return found, link
 
 
 def _distinct(event_log: EventLogFile, column: Literal["stage", "style", "tested_model"]) -> list[str]:

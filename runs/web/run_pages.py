@@ -9,11 +9,11 @@ from starlette.routing import Route
 
 from lawtrace.runs.report.outcome_lines import OutcomeLine
 from lawtrace.runs.report.outcome_tables import verdict_table
+from lawtrace.runs.report.run_kinds import GradedUnit
 from lawtrace.runs.report.run_progress import measure_progress
 from lawtrace.runs.report.sections import make_extraction_report
 from lawtrace.runs.report.table_files import FILE_NAME
 from lawtrace.runs.report.tables import Table
-from lawtrace.runs.report.verdict_index import IndexedVerdict
 from lawtrace.runs.scoring.metrics import count_outcomes, group_by
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.provenance_file import read_provenance
@@ -100,9 +100,9 @@ class RunPages(Pages):
         return FileResponse(path, media_type=kind)
 
 
-def _verdict_tables(verdicts: Sequence[IndexedVerdict]) -> dict[str, Table]:
+def _verdict_tables(verdicts: Sequence[GradedUnit]) -> dict[str, Table]:
     """A table for the run, or for each variant of an ablation, from the verdicts so far. Denied sessions are apart."""
-    judged = [(one.graded.variant or None, one.row) for one in verdicts if one.row]
+    judged = [(one.variant or None, one.verdict) for one in verdicts if one.verdict]
     groups = group_by(judged, lambda one: (one[0], one[1].variant, one[1].contender, one[1].style))
     lines = group_by(
         (

@@ -11,7 +11,7 @@ import pytest
 from lawtrace import load_run
 from lawtrace.runs.call_plan import plan_of
 from lawtrace.runs.report.run_comparison import compare_runs, read_side
-from lawtrace.runs.runner import VariantResult, run_recipe, run_variants
+from lawtrace.runs.runner import VariantResult, run_variants
 from lawtrace.runs.scoring.ablation import Ablation, read_ablation
 from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -30,6 +30,7 @@ from lawtrace.schemas.recipe import (
 from tests.support.bank_law import write_bank_law
 from tests.support.openai_server import serving
 from tests.support.playing import play
+from tests.support.runs import run_recipe
 from tests.support.shell import Shell
 
 RECIPES = Path(__file__).parents[2] / "recipes"
@@ -48,7 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 @pytest.fixture(scope="module")
 def results(folder: RunFolder) -> list[VariantResult]:
     with EventLogFile.create(folder.path, recipe=RECIPE.model_dump(mode="json")) as event_log:
-        return asyncio.run(run_variants(resolve_recipe(RECIPE), folder, event_log))
+        return asyncio.run(run_variants(resolve_recipe(RECIPE), event_log))
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +132,7 @@ def test_a_failed_variant_is_reported(tmp_path: Path) -> None:
     recipe = RECIPE.model_copy(update={"ablation": {"tasks.length": (8, 2)}})
     folder = RunFolder(tmp_path / "run")
     with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
-        whole, broken = asyncio.run(run_variants(resolve_recipe(recipe), folder, event_log))
+        whole, broken = asyncio.run(run_variants(resolve_recipe(recipe), event_log))
     assert whole.result is not None
     assert broken.result is None
     assert broken.row.ended is not None
@@ -202,7 +203,7 @@ def test_a_run_sends_the_planned_requests(tmp_path: Path, monkeypatch: pytest.Mo
     folder = RunFolder(tmp_path / "run")
     with serving(play) as server, EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
         server.connect(monkeypatch)
-        asyncio.run(run_recipe(resolve_recipe(recipe), folder, event_log))
+        asyncio.run(run_recipe(recipe, event_log))
         used = {(line.role, line.model): line.asked for line in measure_usage(event_log, {})}
     assert used == {(line.role, line.model): line.expected for line in plan_of(resolve_recipe(recipe)).calls}
     assert len(used) == 9

@@ -9,14 +9,12 @@ from typing import Any
 import pytest
 
 from lawtrace.agents.conversations import rule_proposal
-from lawtrace.runs.runner import run_recipe
 from lawtrace.runs.scoring import judge
 from lawtrace.runs.stages import attempts_stage, denied_sessions, measure, tasks_stage, traces_stage
-from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.schemas.recipe import AttemptOptions, Recipe, RegulationOptions, RuleOptions, TaskOptions
 from tests.support.bank_law import write_bank_law
+from tests.support.runs import run_recipe
 
 PATIENCE = 30.0
 """Seconds after which work stops waiting for the loop; reached only if the work blocks the loop."""
@@ -58,7 +56,7 @@ def test_the_loop_is_not_blocked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     async def walk_with_ticker() -> None:
         ticker = asyncio.create_task(tick())
         with EventLogFile.create(tmp_path / "run", recipe=recipe.model_dump(mode="json")) as event_log:
-            await run_recipe(resolve_recipe(recipe), RunFolder(tmp_path / "run"), event_log)
+            await run_recipe(recipe, event_log)
         ticker.cancel()
 
     recipe = Recipe(

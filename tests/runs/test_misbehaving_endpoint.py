@@ -71,7 +71,7 @@ def results(folder: RunFolder) -> list[VariantResult]:
         server.connect(patch)
         server.then(*FAULTS)
         with EventLogFile.create(folder.path, recipe=RECIPE.model_dump(mode="json")) as event_log:
-            return asyncio.run(run_variants(resolve_recipe(RECIPE), folder, event_log))
+            return asyncio.run(run_variants(resolve_recipe(RECIPE), event_log))
 
 
 def test_the_ablation_completes(folder: RunFolder, results: list[VariantResult]) -> None:
@@ -130,10 +130,10 @@ def test_a_budget_stops_the_ablation_and_a_higher_one_continues(
             EventLogFile.create(folder.path, recipe=small.model_dump(mode="json")) as event_log,
             pytest.raises(BudgetExhausted, match="20 messages"),
         ):
-            asyncio.run(run_variants(resolve_recipe(small), folder, event_log))
+            asyncio.run(run_variants(resolve_recipe(small), event_log))
         assert len(server.requests) == 20
         with EventLogFile.resume(folder.path) as event_log:
-            results = asyncio.run(run_variants(resolve_recipe(RECIPE), folder, event_log))
+            results = asyncio.run(run_variants(resolve_recipe(RECIPE), event_log))
             calls = sum(call.paid for call in event_log.answered())
         assert len(server.requests) == calls
     assert [one.row.ended for one in results] == [None] * 4

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from lawtrace.runs.runner import run_recipe
-from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.schemas.recipe import AttemptOptions, Recipe, RuleOptions, TaskOptions
+from tests.support.runs import run_recipe
 from tests.support.shell import Shell
 
 
@@ -25,7 +24,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
         attempts=AttemptOptions(baselines=False, models=("baseline:reference", "baseline:noop")),
     )
     with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
-        asyncio.run(run_recipe(resolve_recipe(recipe), folder, event_log))
+        asyncio.run(run_recipe(recipe, event_log))
     return folder
 
 

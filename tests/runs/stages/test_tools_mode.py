@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 
 from lawtrace.runs.report.content import load_run_content
-from lawtrace.runs.runner import RunResult, run_recipe
-from lawtrace.runs.stages.resolve import resolve_recipe
+from lawtrace.runs.runner import RunResult
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows, write_rows
 from lawtrace.runs.store.task_file import write_tasks
 from lawtrace.runs.web.export import render_report
@@ -23,7 +21,7 @@ from lawtrace.schemas.recipe import AttemptOptions, Recipe, RoleModelOptions, Ta
 from lawtrace.schemas.tool_conversation import AttemptLimits, Turn
 from lawtrace.schemas.verdict_rows import Verdict
 from tests.support.openai_server import Status, calling, serving
-from tests.support.runs import SMALL, run
+from tests.support.runs import SMALL, run, run_recipe
 from tests.support.shell import Shell
 
 IN_TOOLS = SMALL.model_copy(update={"attempts": AttemptOptions(mode="tools")})
@@ -151,13 +149,13 @@ def test_an_interrupted_conversation_continues(
         with Crashing.create(cut, recipe=recipe.model_dump(mode="json")) as event_log:
             event_log.answers_left = answers
             with pytest.raises(Crash):
-                asyncio.run(run_recipe(resolve_recipe(recipe), RunFolder(cut), event_log))
+                asyncio.run(run_recipe(recipe, event_log))
         with EventLogFile.open(cut) as event_log:
             calls = list(event_log.entries(kind="model_call"))
             committed = sum(isinstance(entry, ModelCalled) and entry.paid for entry in calls)
         asked = len(server.requests)
         with EventLogFile.resume(cut) as event_log:
-            resumed = asyncio.run(run_recipe(resolve_recipe(recipe), RunFolder(cut), event_log))
+            resumed = asyncio.run(run_recipe(recipe, event_log))
         assert len(server.requests) - asked == total - committed
     for path in (whole.folder.attempts, whole.folder.verdicts):
         assert (resumed.folder.path / path.name).read_bytes() == path.read_bytes()
