@@ -1,6 +1,7 @@
 """``lawtrace rules review`` and ``lawtrace tasks review``: people accept, reject or edit, on a local web page."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -92,25 +93,14 @@ def _review(
     state = ReviewState(subject.items(), log.rows, reviewers)
     written = subject.export(state.accepted(), accepted)
     summary = state.summary()
-    cohen, fleiss = ("–" if kappa is None else f"{kappa:.2f}" for kappa in (summary.cohen, summary.fleiss))
+    cohen, fleiss = ("–" if kappa is None else f"{kappa:.2f}" for kappa in (summary.cohen_kappa, summary.fleiss_kappa))
     interval = f" ({show_interval(summary.interval)})" if summary.interval else ""
+    counted = {name: value for name, value in asdict(summary).items() if name != "interval"}
     return CommandResult(
-        {
-            "accepted": summary.accepted,
-            "rejected": summary.rejected,
-            "pending": summary.pending,
-            "acceptance_rate": summary.rate,
-            "compared": summary.compared,
-            "unanimous": summary.unanimous,
-            "cohen_kappa": summary.cohen,
-            "fleiss_kappa": summary.fleiss,
-            "reviewers": [*summary.reviewers],
-            "stale": summary.stale,
-            "written": written,
-        },
+        {**counted, "written": written},
         (
             f"{summary.accepted} accepted, {summary.rejected} rejected, {summary.pending} open; acceptance rate "
-            f"{percent(summary.rate)}{interval}; reviewers: {', '.join(summary.reviewers) or 'none yet'}.",
+            f"{percent(summary.acceptance_rate)}{interval}; reviewers: {', '.join(summary.reviewers) or 'none yet'}.",
             f"Agreement on {summary.compared} items decided without an edit: unanimous {percent(summary.unanimous)}, "
             f"mean Cohen's kappa {cohen}, Fleiss' kappa {fleiss}.",
             f"{summary.stale} decisions on other text do not count. Decisions: {log.path}.",

@@ -25,7 +25,7 @@ from lawtrace.runs.legal.report_tables import (
     retrieval_table,
 )
 from lawtrace.runs.legal.retrieval_statistics import RetrievalLine, retrieval_lines
-from lawtrace.runs.report.identity import identify_run
+from lawtrace.runs.report.content import identify_run
 from lawtrace.runs.report.sections import RunReport, Section
 from lawtrace.runs.report.tables import Figure
 from lawtrace.runs.report.text import visible

@@ -1,5 +1,7 @@
 """The content of a report, loaded from the files of a run."""
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,7 +10,6 @@ from typing import Any, cast
 from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.report.identity import identify_run
 from lawtrace.runs.report.text import cut, show_value
 from lawtrace.runs.stages.resolve import offered_tools, recorded_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -115,6 +116,28 @@ def identify_recipe(event_log: EventLogFile, recipe: Recipe) -> dict[str, str]:
     digests = {f"environment {row.changes.get('environment', name)}": row.declaration for row in rows}
     digests = digests or {f"environment {name}": recipe.declaration}
     return identify_run(event_log, models=recipe.attempts.all_models, digests=digests)
+
+
+def identify_run(
+    event_log: EventLogFile, *, models: Sequence[str], digests: Mapping[str, str | None]
+) -> dict[str, str]:
+    """What identifies a run on every page and in every file made from it, by name.
+
+    ``digests``: of what the run was made from beside its recipe, by name; None if unknown.
+    """
+    recipe = json.dumps(event_log.recipe, sort_keys=True, ensure_ascii=False)
+    return {
+        "run": event_log.path.parent.resolve().name,
+        "started": f"{event_log.created[:16].replace('T', ' ')} UTC",
+        "lawtrace": event_log.written_by,
+        "recipe": _short_digest(hashlib.sha256(recipe.encode()).hexdigest()),
+        **{name: _short_digest(digest) for name, digest in digests.items() if digest},
+        **({"models": ", ".join(models)} if models else {}),
+    }
+
+
+def _short_digest(digest: str) -> str:
+    return f"sha256:{digest[:12]}"
 
 
 def load_content(

@@ -1,10 +1,13 @@
-"""The runs in a folder, with a cache of what their pages need."""
+"""The runs in a folder, with a cache of what their pages need, and the progress of a run."""
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Literal, TypeVar, cast
+
+from pydantic import ValidationError
 
 from lawtrace.runs.report.run_kinds import run_kind_of
 from lawtrace.runs.report.verdict_index import VerdictIndex, stage_folders
@@ -16,6 +19,8 @@ from lawtrace.runs.store.task_file import read_task_rows
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.log_entries import RunResumed, StageFinished
+from lawtrace.schemas.recipe import Recipe
 
 RunState = Literal["running", "finished", "stopped"]
 
@@ -141,6 +146,69 @@ def state_of(folder: RunFolder) -> RunState:
     if is_being_written(folder.path):
         return "running"
     return "finished" if folder.report.exists() else "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgress:
+    """Progress of a run.
+
+    Attributes:
+        roles: role -> its log entries by kind. ``asked`` counts requests to endpoints; scripted roles make none.
+        attempts: attempts answered and planned; planned is None before there are tasks.
+        in_flight: requests without a response yet.
+        resumed: number of times the run was resumed.
+        repeated: requests in flight at an interruption that were sent again.
+    """
+
+    state: RunState
+    stages: Sequence[StageFinished]
+    roles: Mapping[str, Counter[str]]
+    attempts: tuple[int, int | None]
+    in_flight: int
+    resumed: int
+    repeated: int
+
+
+_ANSWERED = """
+    SELECT count(*) FROM entries JOIN (
+        SELECT max(seq) AS last FROM entries JOIN conversations ON conversations.id = conversation
+        WHERE stage = 'attempts' AND kind IN ('message', 'failure') GROUP BY conversation
+    ) ON seq = last WHERE role = 'executor' AND (kind = 'failure' OR payload ->> '$.function_calls' = '[]')
+"""
+"""The attempts whose last message is an answer, not a call of a tool or a message to the model."""
+
+
+def measure_progress(folder: RunFolder, event_log: EventLogFile) -> RunProgress:
+    """Progress of a run from its event log."""
+    counts: dict[str, Counter[str]] = {}
+    for role, kind, count in event_log.rows(
+        "SELECT role, kind, count(*) FROM entries WHERE role > '' GROUP BY kind, role"
+    ):
+        counts.setdefault(role, Counter())[kind] = count
+    answered = event_log.rows(_ANSWERED)[0][0]
+    resumed = [entry for entry in event_log.entries(kind="resumed") if isinstance(entry, RunResumed)]
+    stages = {entry.file: entry for entry in event_log.entries(kind="stage") if isinstance(entry, StageFinished)}
+    state = state_of(folder)
+    return RunProgress(
+        state,
+        list(stages.values()),
+        dict(sorted(counts.items())),
+        (answered, _expected(event_log.recipe, stages)),
+        len(event_log.in_flight()) if state == "running" else 0,
+        len(resumed),
+        sum(len(entry.in_flight) for entry in resumed),
+    )
+
+
+def _expected(recipe: Json, stages: Mapping[str, StageFinished]) -> int | None:
+    """Number of planned attempts; None before there are tasks, and for recipes of other kinds."""
+    if "tasks.jsonl" not in stages:
+        return None
+    try:
+        options = Recipe.model_validate(recipe).attempts
+    except ValidationError:
+        return None
+    return stages["tasks.jsonl"].rows * len(options.all_models) * len(options.styles) * options.trials
 
 
 def _written(path: Path) -> int:

@@ -11,7 +11,6 @@ from pydantic import ValidationError
 
 from lawtrace.runs.plugins import plugins
 from lawtrace.runs.report.command_result import CommandResult
-from lawtrace.runs.report.identity import identify_run
 from lawtrace.runs.report.labels import OUTCOME_LABELS, OutcomeLabel
 from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -124,7 +123,7 @@ class RunKind(Protocol):
         ...
 
     def identify(self, event_log: EventLogFile) -> dict[str, str]:
-        """What identifies a run, by name (`lawtrace.runs.report.identity`)."""
+        """What identifies a run, by name (`lawtrace.runs.report.content.identify_run`)."""
         ...
 
     def graded_units(self, folder: Path) -> list[GradedUnit]:
@@ -141,7 +140,7 @@ def identify(event_log: EventLogFile) -> dict[str, str]:
 
     A recipe of another version, which may have other keys, is known by its digest alone.
     """
-    from lawtrace.runs.report.content import identify_recipe
+    from lawtrace.runs.report.content import identify_recipe, identify_run
 
     recorded = event_log.recipe
     try:

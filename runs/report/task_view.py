@@ -4,8 +4,7 @@ Identical attempts are shown once with the names of all their models: a baseline
 styles, and good models write the reference program.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from markupsafe import Markup
@@ -14,6 +13,7 @@ from lawtrace.environments.spec.clock import SECONDS_PER_DAY
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.labels import MONITOR_LABELS
 from lawtrace.runs.report.text import cut, show_call, show_fact, show_value, unique_anchors, visible
+from lawtrace.runs.scoring.metrics import group_by
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.events import CallOutcome, Event, Json, event_labels
@@ -142,14 +142,6 @@ class StateChange:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedAttempt:
-    """A verdict with its attempt, if the file has it."""
-
-    verdict: Verdict
-    attempt: Attempt | None
-
-
-@dataclass(frozen=True, slots=True)
 class AttemptMark:
     """A link to an attempt in the task index. ``rules``: the ids of those that are broken or undetermined."""
 
@@ -195,17 +187,23 @@ class TaskView:
 def view_tasks(content: ReportContent) -> list[TaskView]:
     """A view of each task, in order. Attempts without a verdict are left out; verdicts without an attempt are kept."""
     attempts = {attempt.answer.id: attempt for attempt in content.attempts}
-    judged = defaultdict[str, list[JudgedAttempt]](list)
-    for verdict in content.verdicts:
-        judged[verdict.task].append(JudgedAttempt(verdict, attempts.get(verdict.answer)))
+    judged = group_by(content.verdicts, lambda verdict: verdict.task)
     anchors = unique_anchors([f"task-{task.id}" for task in content.tasks])
     return [
-        view_task(task, judged.pop(task.id, []), anchor=anchor, title=content.scenario_title(task.scenario))
+        view_task(task, judged.get(task.id, ()), attempts, anchor=anchor, title=content.scenario_title(task.scenario))
         for anchor, task in zip(anchors, content.tasks, strict=True)
     ]
 
 
-def view_task(task: Task, judged: Sequence[JudgedAttempt] = (), *, anchor: str = "task", title: str = "") -> TaskView:
+def view_task(
+    task: Task,
+    verdicts: Sequence[Verdict],
+    attempts: Mapping[str, Attempt | None],
+    *,
+    anchor: str = "task",
+    title: str = "",
+) -> TaskView:
+    """The view of a task with the verdicts on it. ``attempts``: by the answer that a verdict names."""
     view = TaskView(
         anchor,
         title or task.scenario,
@@ -215,12 +213,13 @@ def view_task(task: Task, judged: Sequence[JudgedAttempt] = (), *, anchor: str =
         state_changes(task.initial_state, task.target_state),
     )
     cards: dict[str, AttemptCard] = {}
-    for one in judged:
-        words = _words(one.attempt)
-        key = _content_key(one.verdict, one.attempt, words)
+    for verdict in verdicts:
+        attempt = attempts.get(verdict.answer)
+        words = _words(attempt)
+        key = _content_key(verdict, attempt, words)
         if key not in cards:
-            cards[key] = _card(f"{anchor}--attempt-{len(cards) + 1}", task, one, words)
-        card, verdict = cards[key], one.verdict
+            cards[key] = _card(f"{anchor}--attempt-{len(cards) + 1}", task, verdict, attempt, words)
+        card = cards[key]
         label = f"{verdict.style} (trial {verdict.trial + 1})" if verdict.trial else verdict.style
         card.sources.setdefault(verdict.contender, []).append(label)
         mark = AttemptMark(verdict.outcome, card.anchor, tuple(rule.rule for rule in verdict.rules if not rule.kept))
@@ -229,8 +228,7 @@ def view_task(task: Task, judged: Sequence[JudgedAttempt] = (), *, anchor: str =
     return view
 
 
-def _card(anchor: str, task: Task, judged: JudgedAttempt, words: str | None) -> AttemptCard:
-    attempt, verdict = judged.attempt, judged.verdict
+def _card(anchor: str, task: Task, verdict: Verdict, attempt: Attempt | None, words: str | None) -> AttemptCard:
     events = attempt.events if attempt else ()
     program = attempt.answer.program if attempt else None
     is_reference = program is not None and program.strip() == task.program.strip()

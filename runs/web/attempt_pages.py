@@ -10,7 +10,7 @@ from starlette.routing import Route
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.regulations.regulation import Provision
 from lawtrace.runs.report.run_kinds import GradedUnit
-from lawtrace.runs.report.task_view import JudgedAttempt, view_task
+from lawtrace.runs.report.task_view import view_task
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import conversation_numbers
 from lawtrace.runs.web.page_frame import Pages
@@ -81,7 +81,7 @@ class AttemptPages(Pages):
             below=str(number),
             verdict=row,
             variant=variant,
-            view=view_task(task, [JudgedAttempt(row, index.attempt(row))]),
+            view=view_task(task, [row], {row.answer: index.attempt(row)}),
             task=task,
             judged={
                 "Broken rules": [(rule, provisions) for rule, provisions in rules if rule.broken],

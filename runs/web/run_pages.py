@@ -9,8 +9,8 @@ from starlette.routing import Route
 
 from lawtrace.runs.report.outcome_lines import OutcomeLine
 from lawtrace.runs.report.outcome_tables import verdict_table
+from lawtrace.runs.report.run_index import measure_progress
 from lawtrace.runs.report.run_kinds import GradedUnit
-from lawtrace.runs.report.run_progress import measure_progress
 from lawtrace.runs.report.sections import make_extraction_report
 from lawtrace.runs.report.table_files import FILE_NAME
 from lawtrace.runs.report.tables import Table

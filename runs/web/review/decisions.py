@@ -64,25 +64,21 @@ class ReviewSummary:
     Attributes:
         compared: decided items that were not edited; the agreement is over these.
         unanimous: the share of them with only one kind of decision.
-        cohen: the mean of Cohen's kappa over pairs of reviewers; None where undefined, as `fleiss`.
+        cohen_kappa: the mean of Cohen's kappa over pairs of reviewers; None where undefined, as `fleiss_kappa`.
         stale: decisions on other words or unknown items.
     """
 
     accepted: int
     rejected: int
     pending: int
+    acceptance_rate: float | None
     interval: Interval | None
-    reviewers: tuple[str, ...]
     compared: int
     unanimous: float | None
-    cohen: float | None
-    fleiss: float | None
+    cohen_kappa: float | None
+    fleiss_kappa: float | None
+    reviewers: tuple[str, ...]
     stale: int
-
-    @property
-    def rate(self) -> float | None:
-        decided = self.accepted + self.rejected
-        return self.accepted / decided if decided else None
 
 
 class ReviewState:
@@ -154,12 +150,13 @@ class ReviewState:
             accepted=counts["accepted"],
             rejected=counts["rejected"],
             pending=counts["pending"],
-            interval=wilson_interval(counts["accepted"], decided) if decided else None,
-            reviewers=tuple(dict.fromkeys(name for votes in self.votes.values() for name in votes)),
+            acceptance_rate=counts["accepted"] / decided if decided else None,
+            interval=wilson_interval(counts["accepted"], decided),
             compared=len(compared),
             unanimous=fmean(len(set(of.values())) == 1 for of in labels) if labels else None,
-            cohen=mean_cohen_kappa([[of.get(name) for of in labels] for name in names]),
-            fleiss=fleiss_kappa([list(of.values())[: self.needed] for of in labels]),
+            cohen_kappa=mean_cohen_kappa([[of.get(name) for of in labels] for name in names]),
+            fleiss_kappa=fleiss_kappa([list(of.values())[: self.needed] for of in labels]),
+            reviewers=tuple(dict.fromkeys(name for votes in self.votes.values() for name in votes)),
             stale=self._stale,
         )
 

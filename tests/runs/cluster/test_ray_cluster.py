@@ -18,8 +18,7 @@ from starlette.testclient import TestClient
 from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.runs.audit import workers
 from lawtrace.runs.cluster.worker import WorkerLog
-from lawtrace.runs.report.run_index import RunIndex
-from lawtrace.runs.report.run_progress import measure_progress
+from lawtrace.runs.report.run_index import RunIndex, measure_progress
 from lawtrace.runs.stages.cluster_jobs import ModelAccess, Unit
 from lawtrace.runs.stages.evaluate import prepare_attempts
 from lawtrace.runs.stages.stage_job import StageJob

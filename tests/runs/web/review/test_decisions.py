@@ -74,4 +74,4 @@ def test_kappas_of_a_worked_example() -> None:
     ]
     summary = ReviewState(items, rows, needed=2).summary()
     assert (summary.compared, summary.unanimous, summary.accepted) == (10, 0.8, 5)
-    assert (summary.cohen, summary.fleiss) == (pytest.approx(7 / 12), pytest.approx(7 / 12))
+    assert (summary.cohen_kappa, summary.fleiss_kappa) == (pytest.approx(7 / 12), pytest.approx(7 / 12))
