@@ -193,10 +193,6 @@ async def run_tool_conversation(
 def tool_schemas(environment: Environment, *, hints: bool) -> list[ToolSchema]:
     """The tool declarations for function calling."""
     return [
-        ToolSchema(
-            name=name,
-            description=str(schema["description"]),
-            parameters=cast("ParametersSchema", {key: schema[key] for key in schema if key != "description"}),
-        )
-        for name, schema in call_schemas(environment, hints=hints).items()
+        ToolSchema(name=name, description=description, parameters=cast("ParametersSchema", parameters))
+        for name, description, parameters in call_schemas(environment, hints=hints)
     ]

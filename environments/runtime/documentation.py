@@ -7,6 +7,7 @@ and is off by default.
 
 import datetime as dt
 import json
+from typing import NamedTuple
 
 from lawtrace.environments.spec.clock import SECONDS_PER_DAY
 from lawtrace.environments.spec.declaration import Environment
@@ -158,24 +159,28 @@ def _with_format(description: str, value_type: ValueType) -> str:
     return f"{description} Format: {value_type.format}." if value_type.format else description
 
 
-def call_schemas(environment: Environment, *, hints: bool = False) -> dict[str, dict[str, Json]]:
-    """For each tool the JSON Schema of its arguments, as function calling expects it."""
-    schemas: dict[str, dict[str, Json]] = {}
-    for tool in environment.tools.values():
-        properties: dict[str, Json] = {}
-        for parameter in tool.parameters:
-            properties[parameter.name] = {
-                **parameter.type.schema(),
-                "description": _with_format(parameter.description, parameter.type),
-            }
-        schemas[tool.name] = {
-            "type": "object",
-            "description": _summary(tool, hints=hints),
-            "properties": properties,
-            "required": [parameter.name for parameter in tool.parameters if parameter.required],
-            "additionalProperties": False,
-        }
-    return schemas
+class CallSchema(NamedTuple):
+    """A tool as function calling expects it. ``parameters``: JSON Schema of its arguments."""
+
+    name: str
+    description: str
+    parameters: dict[str, Json]
+
+
+def call_schemas(environment: Environment, *, hints: bool = False) -> list[CallSchema]:
+    """The tools as function calling expects them."""
+    tools = environment.tools.values()
+    return [CallSchema(tool.name, _summary(tool, hints=hints), argument_schema(tool)) for tool in tools]
+
+
+def argument_schema(tool: Tool) -> dict[str, Json]:
+    """The JSON Schema of the arguments."""
+    properties: dict[str, Json] = {
+        one.name: {**one.type.schema(), "description": _with_format(one.description, one.type)}
+        for one in tool.parameters
+    }
+    required: list[Json] = [one.name for one in tool.parameters if one.required]
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
 def result_schema(tool: Tool) -> dict[str, Json]:

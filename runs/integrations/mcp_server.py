@@ -21,7 +21,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lawtrace.agents.prompt_context import PromptContext, RegulationText, request_text, stated_start, tools_system
-from lawtrace.environments.runtime.documentation import call_schemas, document_tool
+from lawtrace.environments.runtime.documentation import argument_schema, document_tool
 from lawtrace.runs.integrations.judged_session import JudgedSession
 from lawtrace.runs.network import bind_socket, is_loopback
 
@@ -37,10 +37,10 @@ def make_server(session: JudgedSession) -> Server[Any]:
     tools = [
         types.Tool(
             name=name,
-            description=json.dumps(document_tool(environment.tools[name]), ensure_ascii=False),
-            input_schema={key: value for key, value in schema.items() if key != "description"},
+            description=json.dumps(document_tool(tool), ensure_ascii=False),
+            input_schema=argument_schema(tool),
         )
-        for name, schema in call_schemas(environment).items()
+        for name, tool in environment.tools.items()
     ]
     task = session.setup.task
     request = None if task is None else request_text(task.instructions[session.setup.style])

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from lawtrace.agents.prompt_context import request_text, tools_system
 from lawtrace.agents.scripted.user_automaton import ScriptedUser
@@ -36,7 +36,7 @@ class TaskSet(AttemptedTasks):
     """The tasks of a file, how models act on them, and what they are told."""
 
     @classmethod
-    def read(cls, file: str, env: str | None, options: dict[str, Any]) -> "TaskSet":
+    def read(cls, file: str, env: str | None, options: dict[str, Any]) -> Self:
         """The tasks of a file with options as in a recipe, for Inspect. Raises InputError."""
         tasks, domain = read_task_file(file, env)
         made = cls.of(tasks, domain, options, "-T")
@@ -45,7 +45,7 @@ class TaskSet(AttemptedTasks):
         return made
 
     @classmethod
-    def of(cls, tasks: Sequence[Task], domain: Domain, options: dict[str, Any], place: str) -> "TaskSet":
+    def of(cls, tasks: Sequence[Task], domain: Domain, options: dict[str, Any], place: str) -> Self:
         """Tasks with options as in a recipe. Raises InputError with the place where the options are from."""
         recipe = validate_options(Recipe, {**options, "environment": domain.environment.name}, place)
         return cls(inputs_of(recipe, domain), tasks)

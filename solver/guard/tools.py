@@ -5,7 +5,7 @@ from os import PathLike
 from typing import Any
 
 from lawtrace.environments.domains.loader import Domain, load_domain
-from lawtrace.environments.runtime.documentation import call_schemas, result_schema
+from lawtrace.environments.runtime.documentation import argument_schema, result_schema
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.tool_schemas.given_tools import read_given_tools
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
@@ -22,9 +22,8 @@ def read_tools(tools: Tools) -> dict[str, ToolSchema]:
     if isinstance(tools, Domain):
         tools = tools.environment
     if isinstance(tools, Environment):
-        schemas = call_schemas(tools)
         return {
-            name: ToolSchema(name, tool.summary, schemas[name], result_schema(tool), f"{tools.name}, {name}")
+            name: ToolSchema(name, tool.summary, argument_schema(tool), result_schema(tool), f"{tools.name}, {name}")
             for name, tool in tools.tools.items()
         }
     return {tool.name: tool for tool in read_given_tools(tools)}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.runtime.documentation import call_schemas
+from lawtrace.environments.runtime.documentation import argument_schema
 from lawtrace.runs.store.task_file import read_task_rows
 from lawtrace.solver.planner.completion import Completer
 from lawtrace.solver.planner.requests import RequestWriter
@@ -101,7 +101,7 @@ async def test_objects_over_mcp(tmp_path: Path) -> None:
     setup = SessionSetup(domain, domain.environment.populate(Random(1)), (), "trip_desk-seed-1", calls=9)
     async with mcp.Client(make_server(JudgedSession(setup, tmp_path / "served"))) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        schema = call_schemas(domain.environment)["MakeBooking"]["properties"]
+        schema = argument_schema(domain.environment.tools["MakeBooking"])["properties"]
         assert tools["MakeBooking"].input_schema["properties"] == schema
         refunded = await client.call_tool("RefundBooking", REFUND)
         assert refunded.structured_content == REFUNDED

@@ -172,15 +172,8 @@ def attempt(
 def environment_tools(environment: Environment, *, hints: bool = False) -> list[ToolDef]:
     """The tools as a model is shown them. Their calls are executed by `attempt`."""
     return [
-        ToolDef(
-            _not_executed,
-            name=name,
-            description=str(schema["description"]),
-            parameters=ToolParams.model_validate(
-                {"properties": schema["properties"], "required": schema["required"], "additionalProperties": False}
-            ),
-        )
-        for name, schema in call_schemas(environment, hints=hints).items()
+        ToolDef(_not_executed, name=name, description=description, parameters=ToolParams.model_validate(parameters))
+        for name, description, parameters in call_schemas(environment, hints=hints)
     ]
 
 

@@ -112,7 +112,7 @@ class TaskEnvironment:
         if (task is None) == (seed is None):
             raise InputError("reset needs a task id or a seed")
         chosen = self.tasks.drawn(seed) if seed is not None else self.tasks.task(str(task))
-        session = self.tasks.task_set.open_session(chosen)
+        session = self.tasks.open_session(chosen)
         attempt = AttemptSession(session, self._limits, warns=self.tasks.options.shield == "warn")
         self._episode = chosen, attempt
         return self.tasks.observe(chosen)

@@ -1,21 +1,18 @@
 """What all episodes on a task file share: its tasks, its environment, and what a model is told."""
 
 import difflib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from random import Random
-from typing import Any, Final, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
-from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.runtime.documentation import call_schemas
 from lawtrace.runs.integrations.released_tasks import TaskSet
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import ShieldMode, Style
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.recipe import AttemptOptions
 
 LawForm = Literal["restated", "named", "none"]
 """What the system prompt contains of the law: its text as restated, its name, nothing."""
@@ -43,33 +40,18 @@ class Observation:
         return [{"role": "system", "content": self.system}, {"role": "user", "content": self.instruction}]
 
 
-@dataclass(frozen=True)
-class TrainingTasks:
-    """The tasks of a file in one style. Episodes and threads can share it.
+class TrainingTasks(TaskSet):
+    """The tasks of a file in one style, attempted as in ``lawtrace attempt --mode tools``. Threads can share it.
 
     Attributes:
         file: where the tasks are from, for messages.
-        task_set: the tasks, how a model acts and what it is told, as in ``lawtrace attempt --mode tools``.
+        style: of the instructions.
         tools: the tools as the OpenAI API takes them.
     """
 
     file: str
-    task_set: TaskSet
     style: Style
     tools: tuple[dict[str, Any], ...]
-
-    @property
-    def domain(self) -> Domain:
-        return self.task_set.domain
-
-    @property
-    def tasks(self) -> Mapping[str, Task]:
-        """By id, in the order of the file."""
-        return self.task_set.by_id
-
-    @property
-    def options(self) -> AttemptOptions:
-        return self.task_set.options
 
     @classmethod
     def load(
@@ -83,7 +65,7 @@ class TrainingTasks:
         regulation_words: int | None = None,
         hints: bool = False,
         seed: int = 1,
-    ) -> "TrainingTasks":
+    ) -> Self:
         """Read a task file.
 
         Args:
@@ -114,34 +96,27 @@ class TrainingTasks:
             "regulation": regulation,
             "regulation_words": regulation_words,
         }
-        task_set = TaskSet.of(chosen, domain, {"seed": seed, "attempts": attempts}, "training")
-        return cls(str(file), task_set, style, tuple(openai_tools(domain, hints=hints)))
+        made = cls.of(chosen, domain, {"seed": seed, "attempts": attempts}, "training")
+        made.file, made.style = str(file), style
+        functions = call_schemas(domain.environment, hints=hints)
+        made.tools = tuple({"type": "function", "function": one._asdict()} for one in functions)
+        return made
 
     def task(self, name: str) -> Task:
         """A task by its id. Raises InputError for one that is not there."""
-        found = self.tasks.get(name)
+        found = self.by_id.get(name)
         if found is None:
-            nearest = difflib.get_close_matches(name, self.tasks, 1) or [next(iter(self.tasks))]
+            nearest = difflib.get_close_matches(name, self.by_id, 1) or [self.tasks[0].id]
             raise InputError(f"{self.file}: no task {name!r}; did you mean {nearest[0]!r}?")
         return found
 
     def drawn(self, seed: int) -> Task:
         """The task of a seed. With n tasks, the seeds k n, ..., k n + n - 1 give each task once."""
-        names: Final = list(self.tasks)
-        epoch, place = divmod(seed, len(names))
-        Random(epoch).shuffle(names)
-        return self.tasks[names[place]]
+        tasks = list(self.tasks)
+        epoch, place = divmod(seed, len(tasks))
+        Random(epoch).shuffle(tasks)
+        return tasks[place]
 
     def observe(self, task: Task) -> Observation:
         """What a model is given at the start of an episode on a task."""
-        request = self.task_set.request(task, self.style)
-        return Observation(task.id, self.task_set.system_text(task), request, self.tools)
-
-
-def openai_tools(domain: Domain, *, hints: bool) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    for name, schema in call_schemas(domain.environment, hints=hints).items():
-        parameters = {key: value for key, value in schema.items() if key != "description"}
-        function = {"name": name, "description": schema["description"], "parameters": parameters}
-        found.append({"type": "function", "function": function})
-    return found
+        return Observation(task.id, self.system_text(task), self.request(task, self.style), self.tools)

@@ -35,7 +35,7 @@ class LawtraceEnv(vf.MultiTurnEnv):
         self._turns: Final = tasks.options.tools.turns if turns is None else turns
         rows = [
             {"prompt": tasks.observe(task).messages, "info": {"task": task.id, "style": tasks.style}}
-            for task in tasks.tasks.values()
+            for task in tasks.tasks
         ]
         # Not max_turns of the base class: it would leave the calls of the last turn out.
         super().__init__(
@@ -118,7 +118,7 @@ def _rubric(tasks: TrainingTasks) -> vf.Rubric:
     rubric = vf.Rubric(funcs=[_score("reward")], weights=[1.0])
     for name in ("safe_success", "success", "safe", "invalid", "calls", "refused_calls"):
         rubric.add_metric(_score(name))
-    for rule in dict.fromkeys(rule.id for task in tasks.tasks.values() for rule in task.rules):
+    for rule in dict.fromkeys(rule.id for task in tasks.tasks for rule in task.rules):
         rubric.add_metric(_score(f"broken:{rule}"))
     return rubric
 

@@ -4,7 +4,13 @@ from typing import Any, cast
 
 import pytest
 
-from lawtrace.environments.runtime.documentation import call_schemas, docstring, document, document_tool
+from lawtrace.environments.runtime.documentation import (
+    argument_schema,
+    call_schemas,
+    docstring,
+    document,
+    document_tool,
+)
 from tests.support.environment_fixtures import FIXTURES, TOOLS
 from tests.support.incident_room import INCIDENT_ROOM, START
 
@@ -47,16 +53,16 @@ def test_hints_are_off_unless_asked_for(world: str) -> None:
         plain, hinted = (document_tool(tool, hints=hints)["summary"] for hints in (False, True))
         assert plain == tool.summary
         assert hinted == (f"{tool.summary} {tool.hint}" if tool.hint else tool.summary)
-    described, without = call_schemas(environment, hints=True), str(call_schemas(environment))
+    described = {one.name: one.description for one in call_schemas(environment, hints=True)}
     for hint, name in ((tool.hint, tool.name) for tool in environment.tools.values() if tool.hint):
-        assert hint in cast("str", described[name]["description"])
-        assert hint not in without
+        assert hint in described[name]
+        assert hint not in str(call_schemas(environment))
 
 
 @pytest.mark.parametrize(("world", "name"), TOOLS)
 def test_the_schema_accepts_what_the_tool_accepts(world: str, name: str) -> None:
     small = FIXTURES[world]
-    schema = cast("dict[str, Any]", call_schemas(small.environment)[name])
+    schema = cast("dict[str, Any]", argument_schema(small.environment.tools[name]))
     assert set(schema["properties"]) == set(small.environment.signatures[name])
     assert schema["required"] == [p.name for p in small.environment.tools[name].parameters if p.required]
     assert schema["additionalProperties"] is False

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.runtime.documentation import call_schemas, document_tool, result_schema
+from lawtrace.environments.runtime.documentation import argument_schema, document_tool, result_schema
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec import (
     DATE,
@@ -98,7 +98,7 @@ def test_errors_name_the_path(changed: dict[str, Json], error: str) -> None:
     "changed", [{}, {"flights": [{"flight_number": "TR-100"}]}, {"payments": [{"method": "cash", "amount": 1}]}]
 )
 def test_the_schema_accepts_what_the_tool_accepts(changed: dict[str, Json]) -> None:
-    schema = call_schemas(DESK)["MakeBooking"]
+    schema = argument_schema(DESK.tools["MakeBooking"])
     validator: Any = pytest.importorskip("jsonschema").Draft202012Validator
     validator.check_schema(schema)
     assert validator(schema).is_valid({**GOOD, **changed}) is not bool(changed)

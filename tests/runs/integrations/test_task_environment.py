@@ -26,7 +26,7 @@ def play(environment: TaskEnvironment, calls: tuple[PlannedCall, ...]) -> list[S
 
 def wander(environment: TaskEnvironment, random: Random) -> list[Step]:
     """All steps of an episode of calls from tasks of the same file, some of them spoilt."""
-    tasks = list(environment.tasks.tasks.values())
+    tasks = list(environment.tasks.tasks)
     steps: list[Step] = []
     for _ in range(random.randrange(12)):
         event = random.choice(random.choice(tasks).planned).event
@@ -50,7 +50,7 @@ def ended(steps: list[Step]) -> Verdict:
 
 def test_the_reference_is_rewarded_and_the_literal_program_is_not() -> None:
     environment = TaskEnvironment(BANKING)
-    for task in [*BANKING.tasks.values()][:10]:
+    for task in BANKING.tasks[:10]:
         observation = environment.reset(task.id)
         assert task.instructions["goal"].text.strip() in observation.instruction
         steps = play(environment, task.planned)
@@ -87,13 +87,13 @@ def test_the_same_seed_gives_the_same_episode_and_all_tasks_come_in_turn() -> No
         assert wander(one, Random(seed)) == wander(other, Random(seed))
     count = len(BANKING.tasks)
     first, second = ([BANKING.drawn(seed).id for seed in range(start, start + count)] for start in (0, count))
-    assert sorted(first) == sorted(second) == sorted(BANKING.tasks)
+    assert sorted(first) == sorted(second) == sorted(BANKING.by_id)
     assert first != second
 
 
 def test_a_limit_ends_an_episode_with_the_goal_missed() -> None:
     environment = TaskEnvironment(BANKING, calls=2)
-    task = next(task for task in BANKING.tasks.values() if len(task.planned) == 8)
+    task = next(task for task in BANKING.tasks if len(task.planned) == 8)
     environment.reset(task.id)
     steps = play(environment, task.planned[:3])
     assert (ended(steps).goal_reached, steps[-1].info.end) == (False, "call_limit")
@@ -109,7 +109,7 @@ def test_a_limit_ends_an_episode_with_the_goal_missed() -> None:
 
 def test_a_shield_that_warns_tells_of_open_duties_once() -> None:
     tasks = TrainingTasks.load(NEWEST / "banking.jsonl", shield="warn")
-    task = next(task for task in tasks.tasks.values() if "record-transfer" in task.applicable)
+    task = next(task for task in tasks.tasks if "record-transfer" in task.applicable)
     environment = TaskEnvironment(tasks)
     environment.reset(task.id)
     before = tuple(call for call in task.planned if call.event.tool != "RecordAuditEvent")

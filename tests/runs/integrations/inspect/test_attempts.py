@@ -42,9 +42,9 @@ def _events(sample: EvalSample, file: str) -> list[tuple[str, object, str]]:
 
 def test_tools_are_shown_with_our_schemas() -> None:
     shown = {tool.name: tool.parameters.model_dump(exclude_none=True) for tool in environment_tools(ENVIRONMENT)}
-    for name, schema in call_schemas(ENVIRONMENT, hints=False).items():
-        assert shown[name]["properties"] == schema["properties"]
-        assert shown[name]["required"] == schema["required"]
+    for name, _, parameters in call_schemas(ENVIRONMENT, hints=False):
+        assert shown[name]["properties"] == parameters["properties"]
+        assert shown[name]["required"] == parameters["required"]
 
 
 def test_wrong_calls_are_events_and_not_repaired(banking: str, run_sample: RunSample) -> None:
