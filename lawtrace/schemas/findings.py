@@ -261,7 +261,7 @@ class HabitRow(StrictModel):
         pairs_passed: the ids of the contrast pairs of which it passes both sides, of ``pairs`` in all.
     """
 
-    schema_version: Literal["lawtrace.habit/1"] = "lawtrace.habit/1"
+    schema_version: Literal["lawtrace.habit/2"] = "lawtrace.habit/2"
     style: Style
     name: str
     habit: Habit

@@ -13,7 +13,7 @@ from lawtrace.environments.runtime.state_diff import TargetState
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.schemas.habits import Habit
-from lawtrace.solver.habits.wrapper import WrappedProgram, acts_in, wrap_program
+from lawtrace.solver.habits.wrapper import WrappedProgram, wrap_program
 from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.predicates import counts_steps, tools_named
@@ -84,7 +84,7 @@ class Grader:
 
     def grade(self, case: HabitCase, habit: Habit) -> HabitGrade:
         """Make the calls of the habit on a task and judge them like an attempt."""
-        place = case, Habit(tuple(one for one in habit.reflexes if acts_in(one, self._environment, case.tools)))
+        place = case, Habit(tuple(one for one in habit.wrapper_calls if one.wraps(case.tools)))
         if place not in self._grades:
             self._grades[place] = self._grade(*place)
         return self._grades[place]

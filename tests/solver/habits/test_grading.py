@@ -1,13 +1,13 @@
 """Grades are those of a monitor that reads the whole trace, whatever was graded before."""
 
-from lawtrace.schemas.habits import EVERY, Habit, Reflex, ReflexCall
+from lawtrace.schemas.habits import EVERY, Habit, WrapperCall
 from lawtrace.solver.habits.grading import Grader
 from lawtrace.solver.rules import Rule
 from tests.support.parcel_office import OFFICE, send_all
 
 LISTED = Rule(id="listed", formula="G(SendParcel -> count(ListInsurers) >= 1)")
 LATE = Rule(id="late", formula="G(SendParcel -> position > 2)")
-LIST_BEFORE = Habit((Reflex((ReflexCall("ListInsurers"),), "before", EVERY),))
+LIST_BEFORE = Habit((WrapperCall("ListInsurers", (), "before", EVERY),))
 """The calls become ListInsurers, FindParcel, ListInsurers, SendParcel, ..."""
 
 

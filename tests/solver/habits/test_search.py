@@ -3,79 +3,70 @@
 from dataclasses import replace
 
 from lawtrace.schemas.events import Event
-from lawtrace.schemas.habits import EVERY, Habit, Reflex, ReflexArgument, ReflexCall
+from lawtrace.schemas.habits import EVERY, Habit, WrapperArgument, WrapperCall
 from lawtrace.solver.habits.grading import Grader, HabitCase
-from lawtrace.solver.habits.search import HabitJoiner, find_habits, induce_habit
+from lawtrace.solver.habits.search import HabitJoiner, find_habits, suggest_habit
 from lawtrace.solver.habits.wrapper import wrap_program
 from lawtrace.solver.traces import PlannedCall
 from tests.support.parcel_office import DECLARED, INSURED, OFFICE, RECORDED, TRULY, send_all
 
-READ_PARCEL = ReflexArgument("parcel_id", "read")
-INSPECT = Reflex((ReflexCall("InspectParcel", (READ_PARCEL,)),), "before", "SendParcel")
-DECLARE = Reflex(
-    (ReflexCall("DeclareParcel", (READ_PARCEL, ReflexArgument("kind", "fixed", "fragile"))),), "before", "SendParcel"
+READ_PARCEL = WrapperArgument("parcel_id", "read")
+INSPECT = WrapperCall("InspectParcel", (READ_PARCEL,), "before", "SendParcel")
+DECLARE = WrapperCall(
+    "DeclareParcel", (READ_PARCEL, WrapperArgument("kind", "fixed", "fragile")), "before", "SendParcel"
 )
-INSURE = Reflex(
-    (
-        ReflexCall("ListInsurers"),
-        ReflexCall("InsureParcel", (ReflexArgument("insurer_id", "read"), ReflexArgument("value", "read"))),
-    ),
-    "before",
-    "SendParcel",
+LIST = WrapperCall("ListInsurers", (), "before", "SendParcel")
+INSURE = WrapperCall(
+    "InsureParcel", (WrapperArgument("insurer_id", "read"), WrapperArgument("value", "read")), "before", "SendParcel"
 )
-RECORD = Reflex(
-    (ReflexCall("RecordAuditEvent", (ReflexArgument("events", "events"),)),), "end", "SendParcel", once=True
-)
+RECORD = WrapperCall("RecordAuditEvent", (WrapperArgument("events", "events"),), "after", "SendParcel")
 
 
-def with_reference(case: HabitCase, *reflexes: Reflex) -> HabitCase:
+def with_reference(case: HabitCase, *wrapper_calls: WrapperCall) -> HabitCase:
     """The case with the calls of a habit as its reference."""
-    return replace(case, reference=wrap_program(OFFICE, case.initial, case.requested, Habit(reflexes)).calls)
+    return replace(case, reference=wrap_program(OFFICE, case.initial, case.requested, Habit(wrapper_calls)).calls)
 
 
 def test_reference_suggests_a_habit_that_passes() -> None:
-    case = with_reference(
-        send_all("fragile", "fragile", rules=(DECLARED, *TRULY, INSURED, RECORDED)), INSPECT, DECLARE, INSURE, RECORD
-    )
-    grader = Grader(OFFICE)
-    habit = induce_habit(OFFICE, grader, case)
-    assert grader.grade(case, habit).passed
-    assert {tool for reflex in habit.reflexes for tool in reflex.tools} == {
-        call.event.tool for call in case.reference if call.event.tool in OFFICE.compliance_tools
-    }
+    case = send_all("fragile", "fragile", rules=(DECLARED, *TRULY, INSURED, RECORDED))
+    case = with_reference(case, INSPECT, DECLARE, LIST, INSURE, RECORD)
+    habit = suggest_habit(OFFICE, case)
+    assert Grader(OFFICE).grade(case, habit).passed
+    assert {*habit.wrapper_calls} >= {INSPECT, DECLARE, LIST, INSURE, RECORD}
 
 
-def test_calls_that_no_reflex_can_make_are_left_out() -> None:
+def test_calls_that_a_habit_cannot_make_are_left_out() -> None:
     case = with_reference(send_all("fragile", rules=(DECLARED,)), DECLARE)
     unknown = PlannedCall(Event("InspectParcel", {"parcel_id": "P-9"}), {})
-    habit = induce_habit(OFFICE, Grader(OFFICE), replace(case, reference=(unknown, *case.reference)))
-    assert [reflex.calls[-1].tool for reflex in habit.reflexes] == ["DeclareParcel"]
+    found = find_habits(OFFICE, [replace(case, reference=(unknown, *case.reference))])
+    assert [one.tool for one in found[0].habit.wrapper_calls] == ["DeclareParcel"]
 
 
 def test_habits_are_joined_and_shortened() -> None:
     cases = [send_all("fragile", rules=(DECLARED,), name="one"), send_all("fragile", rules=(INSURED,), name="two")]
-    joiner = HabitJoiner(OFFICE, Grader(OFFICE), cases)
-    joined = joiner.join([Habit((DECLARE,)), Habit((INSURE,))])
-    assert set(joined.reflexes) == {DECLARE, INSURE}
-    assert set(joiner.simplify(Habit((*joined.reflexes, INSPECT))).reflexes) == {DECLARE, INSURE}
+    joiner = HabitJoiner(Grader(OFFICE), cases)
+    joined = joiner.join([Habit((DECLARE,)), Habit((LIST, INSURE))])
+    assert set(joined.wrapper_calls) == {DECLARE, LIST, INSURE}
+    assert set(joiner.simplify(Habit((*joined.wrapper_calls, INSPECT))).wrapper_calls) == {DECLARE, LIST, INSURE}
 
 
-def test_reflexes_around_several_tools_become_one() -> None:
+def test_wrapper_calls_around_several_tools_become_one() -> None:
     case = send_all("fragile", rules=(DECLARED,))
-    twice = Habit((replace(RECORD, around="FindParcel"), replace(RECORD, around="SendParcel"), DECLARE))
+    twice = Habit((replace(RECORD, around="FindParcel"), RECORD, DECLARE))
     recorded = replace(case, rules=(DECLARED, RECORDED))
-    simple = HabitJoiner(OFFICE, Grader(OFFICE), [recorded]).simplify(twice)
-    assert set(simple.reflexes) == {DECLARE, replace(RECORD, around=EVERY)}
+    simple = HabitJoiner(Grader(OFFICE), [recorded]).simplify(twice)
+    assert set(simple.wrapper_calls) == {DECLARE, replace(RECORD, around=EVERY)}
 
 
 def test_best_habit_is_composed_of_what_references_suggest() -> None:
     cases = [send_all("fragile", rules=(DECLARED, INSURED), name="one"), send_all("fragile", rules=(RECORDED,))]
-    cases = [with_reference(cases[0], DECLARE, INSURE), with_reference(cases[1], RECORD)]
+    cases = [with_reference(cases[0], DECLARE, LIST, INSURE), with_reference(cases[1], RECORD)]
     best, *others = find_habits(OFFICE, cases)
     assert best.passed == ("one", "task")
-    assert {reflex.calls[-1].tool for reflex in best.habit.reflexes} == {
+    assert {one.tool for one in best.habit.wrapper_calls} == {
         "DeclareParcel",
         "RecordAuditEvent",
+        "ListInsurers",
         "InsureParcel",
     }
     assert all(len(other.passed) < len(best.passed) for other in others)
