@@ -121,12 +121,11 @@ Place = tuple[str, int, str]
 
 @dataclass(frozen=True, slots=True)
 class _Sought:
-    """A trace that is sought: its tools, some of which `repair` may replace, but not the neighbours of `pair`."""
+    """A trace that is sought: its tools, some of which a repair may replace, but not the neighbours of `pair`."""
 
     product: Product
     tools: ToolSequence
     random: Random
-    repair: bool
     pair: ToolPair | None
 
 
@@ -168,14 +167,12 @@ class TraceSearch:
         product: Product,
         tools: ToolSequence,
         random: Random,
-        states: int = STATES_PER_SEQUENCE,
         *,
-        repair: bool = True,
         pair: ToolPair | None = None,
         may_skip: bool = False,
         start: SearchState | None = None,
     ) -> Trace | None:
-        """A trace with these tools, or with `repair` with some of them replaced; None if none was found.
+        """A trace with these tools, or with some of them replaced; None if none was found.
 
         Args:
             pair: two tools that stay neighbours.
@@ -183,17 +180,17 @@ class TraceSearch:
                 suffice.
             start: the initial state that is tried first.
         """
-        trace = self._sampled_or_solved(_Sought(product, tools, random, repair, pair), states, start, may_skip=may_skip)
+        trace = self._sampled_or_solved(_Sought(product, tools, random, pair), start, may_skip=may_skip)
         if trace is not None:
             self._in_a_row = 0
         return trace
 
-    def _sampled_or_solved(
-        self, sought: "_Sought", states: int, start: SearchState | None, *, may_skip: bool
-    ) -> Trace | None:
+    def _sampled_or_solved(self, sought: "_Sought", start: SearchState | None, *, may_skip: bool) -> Trace | None:
         product = sought.product
         fitting: list[Walk] = []
-        tries = states * len(product.system.initial_states)  # each initial state allows only some sequences
+        tries = STATES_PER_SEQUENCE * len(
+            product.system.initial_states
+        )  # each initial state allows only some sequences
         drawn = (self.draw_initial(product, sought.random) for _ in range(tries))
         for initial in chain([] if start is None else [start], drawn):
             walk = self._walk(sought, initial)
@@ -246,7 +243,7 @@ class TraceSearch:
                     self._give_up(tools)
                     return None
                 trace = self._from_rare_state(sought, walk, conflict)
-                if trace is None and sought.repair and self._in_a_row % CONFLICTS_BEFORE_REPAIR == 0:
+                if trace is None and self._in_a_row % CONFLICTS_BEFORE_REPAIR == 0:
                     trace = self._repaired(sought, walk, conflict, encoding)
                 return trace
             case None:

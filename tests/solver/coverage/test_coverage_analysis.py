@@ -9,22 +9,14 @@ from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.spec.state import Row, State
 from lawtrace.schemas.errors import SearchError
-from lawtrace.schemas.trace_options import TraceMode
+from lawtrace.schemas.trace_options import ToolPair, TraceMode
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.coverage.certificates import Certificate, Certifier
-from lawtrace.solver.coverage.coverage_analysis import (
-    CoverageAnalysis,
-    InstantiatedSequences,
-    analyse_coverage,
-    find_suite,
-    pairs_in,
-    traces_needed,
-)
+from lawtrace.solver.coverage.coverage_analysis import CoverageAnalysis, analyse_coverage, most_new_first, traces_needed
 from lawtrace.solver.coverage.measures import measure_rules
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.product import Product
-from lawtrace.solver.planner.search import TraceSearch
 from lawtrace.solver.planner.sequence_graph import ToolSequence
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.planner.trace_spec import TraceSpec, adjacent_pairs, mode_formulas
@@ -82,19 +74,15 @@ def test_the_suite_covers_every_feasible_pair(tasks: CoverageAnalysis) -> None:
     assert tasks.suite.traces == 40
 
 
-def test_greedy_cover_takes_the_sequence_with_most_new_pairs_first() -> None:
-    product = product_of("tasks", 6)
-    suite = find_suite(
-        product,
-        6,
-        seed="1",
-        sequences=InstantiatedSequences(product, TraceSearch(TraceSpec(ENVIRONMENT, (), "tasks")), "greedy"),
-    )
-    gains = [len(adjacent_pairs(tools) - pairs_in(suite[:number])) for number, tools in enumerate(suite)]
-    assert all(gains)
+def test_greedy_cover_takes_the_trace_with_most_new_pairs_first() -> None:
+    found = synthesize(ENVIRONMENT, RULES, count=20, length=6, seed=1)
+    suite = most_new_first(trace.events for trace in found)
+    pairs = [adjacent_pairs([event.tool for event in events]) for events in suite]
+    gains = [len(own - set[ToolPair]().union(*pairs[:number])) for number, own in enumerate(pairs)]
     assert gains == sorted(gains, reverse=True)
-    assert traces_needed(suite, frozenset(pairs_in(suite))) == len(suite)
-    assert traces_needed(suite[:-1], frozenset(pairs_in(suite))) is None
+    everything, last = frozenset[ToolPair]().union(*pairs), sum(gain > 0 for gain in gains)
+    assert traces_needed(suite, everything) == last
+    assert traces_needed(suite[: last - 1], everything) is None
 
 
 def test_undecided_pairs_count_as_feasible(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,7 +151,8 @@ def test_a_pair_that_only_z3_finds_is_feasible(monkeypatch: pytest.MonkeyPatch) 
     def planned(spec: TraceSpec, length: int) -> Product:
         return Product(spec.environment, [*spec.automata(length), avoids])
 
-    monkeypatch.setattr("lawtrace.solver.coverage.coverage_analysis.feasible_product", planned)
+    for module in ("coverage.coverage_analysis", "planner.synthesis"):
+        monkeypatch.setattr(f"lawtrace.solver.{module}.feasible_product", planned)
     analysis = analyse_coverage(ENVIRONMENT, RULES, mode="coverage", length=6, count=40, seed=1)
     assert lost in analysis.feasible
     assert lost in analysis.suite.pairs
