@@ -8,10 +8,8 @@ from one of the regions into which rules cut its range, a row from one of the ro
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
 from random import Random
-from typing import Final
 
 from lawtrace.environments.runtime.simulation import compile_tool
 from lawtrace.environments.spec.declaration import Environment
@@ -20,8 +18,8 @@ from lawtrace.environments.spec.samplers import Amount, FiniteSampler, OneOf
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import ListOf, Value
-from lawtrace.schemas.events import Derived, FromResults, Origin, SaidByUser
-from lawtrace.solver.planner.search_state import CallChoice, SearchState
+from lawtrace.schemas.events import Derived, FromResults, SaidByUser
+from lawtrace.solver.planner.search_state import ArgumentValue, CallChoice, SearchState
 from lawtrace.solver.predicates import ObservedPredicates
 
 LOOKUP_TRIES = 60
@@ -31,36 +29,6 @@ SAMPLES = 24
 RowClass = tuple[object, ...]
 RowClassifier = Callable[[SearchState, str, Sequence[Value]], Mapping[RowClass, Sequence[Value]]]
 """Groups known rows of a table by class."""
-
-
-@dataclass(frozen=True, slots=True)
-class _ArgumentValue:
-    """A value of one parameter. Without an origin the argument is left out."""
-
-    value: Value
-    origin: Origin | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Chosen:
-    """The arguments of a call that are chosen so far, and the rows that they refer to."""
-
-    values: Mapping[str, Value] = field(default_factory=dict[str, Value])
-    origins: Mapping[str, Origin] = field(default_factory=dict[str, Origin])
-    rows: frozenset[Value] = frozenset()
-
-    def plus(self, parameter: Parameter, argument: _ArgumentValue) -> "_Chosen":
-        value, origin, rows = argument.value, argument.origin, self.rows
-        if isinstance(parameter.source, FromLookup):
-            rows = rows.union(value if isinstance(parameter.type, ListOf) else (value,))
-        origins = self.origins if origin is None else {**self.origins, parameter.name: origin}
-        return _Chosen({**self.values, parameter.name: value}, origins, rows)
-
-    def choice(self, tool: Tool) -> CallChoice:
-        return CallChoice(tool, self.values, self.origins)
-
-
-_NOTHING_CHOSEN: Final = _Chosen()
 
 
 class ArgumentChooser:
@@ -100,15 +68,15 @@ class ArgumentChooser:
         """A call with these arguments and derived ones; None if the caller does not know a row, or there is no value
         to derive.
         """
-        chosen = _NOTHING_CHOSEN
+        chosen = CallChoice(tool)
         for parameter in tool.parameters:
             match parameter.source:
                 case FromTrace():
                     drawn = next(iter(self._derived_value(search_state, parameter)), None)
                 case _ if parameter.name not in values:
-                    drawn = _ArgumentValue(parameter.default, None)
+                    drawn = ArgumentValue(parameter.default, None)
                 case FromUser():
-                    drawn = _ArgumentValue(values[parameter.name], SaidByUser())
+                    drawn = ArgumentValue(values[parameter.name], SaidByUser())
                 case FromLookup(entity):
                     value = values[parameter.name]
                     keys: Sequence[Value] = value if isinstance(parameter.type, ListOf) else (value,)
@@ -118,7 +86,7 @@ class ArgumentChooser:
             if drawn is None:
                 return None
             chosen = chosen.plus(parameter, drawn)
-        return chosen.choice(tool)
+        return chosen
 
     def sample_blindly(self, tool: Tool, state: State, random: Random) -> dict[str, Value]:
         """Arguments without regard to what the caller knows. Derived ones are left out, and those without a value."""
@@ -138,7 +106,7 @@ class ArgumentChooser:
 
     def representatives(self, search_state: SearchState, tool: Tool, random: Random) -> list[CallChoice]:
         """One call of each kind, with the lowest number of each region. Some of the calls may be refused."""
-        choices = list(self._assignments(search_state, tool, random))
+        choices = list(self._assignments(search_state, CallChoice(tool), random))
         if not self._lookups[tool.name]:
             return choices
         found = [(self._is_new(search_state, choice), choice) for choice in choices]
@@ -183,25 +151,25 @@ class ArgumentChooser:
         return None if key is None else key not in search_state.known.get(lookup.entity.table, {})
 
     def _sample_once(self, search_state: SearchState, tool: Tool, random: Random) -> CallChoice | None:
-        chosen = _NOTHING_CHOSEN
+        chosen = CallChoice(tool)
         for parameter in tool.parameters:
-            drawn = self._sample_argument(search_state, tool, parameter, chosen, random)
+            drawn = self._sample_argument(search_state, parameter, chosen, random)
             if drawn is None:
                 return None
             chosen = chosen.plus(parameter, drawn)
-        return chosen.choice(tool)
+        return chosen
 
     def _sample_argument(
-        self, search_state: SearchState, tool: Tool, parameter: Parameter, chosen: "_Chosen", random: Random
-    ) -> _ArgumentValue | None:
+        self, search_state: SearchState, parameter: Parameter, chosen: CallChoice, random: Random
+    ) -> ArgumentValue | None:
         match parameter.source:
             case FromUser(when=when, share=share):
                 given = parameter.required or (
-                    random.random() < share if when is None else _is_stated(search_state, tool, parameter, chosen)
+                    random.random() < share if when is None else _is_stated(search_state, parameter, chosen)
                 )
                 if not given:
-                    return _ArgumentValue(parameter.default, None)
-                return self._sample_stated(search_state, tool, parameter, chosen, random)
+                    return ArgumentValue(parameter.default, None)
+                return self._sample_stated(search_state, parameter, chosen, random)
             case FromLookup(entity):
                 classes = list(self._classes(search_state, entity.table, chosen).values())
                 if not classes:
@@ -215,23 +183,22 @@ class ArgumentChooser:
                 return next(iter(self._derived_value(search_state, parameter)), None)
 
     def _assignments(
-        self, search_state: SearchState, tool: Tool, random: Random, number: int = 0, chosen: "_Chosen | None" = None
+        self, search_state: SearchState, chosen: CallChoice, random: Random, number: int = 0
     ) -> Iterator[CallChoice]:
-        chosen = chosen or _NOTHING_CHOSEN
-        if number == len(tool.parameters):
-            yield chosen.choice(tool)
+        if number == len(chosen.tool.parameters):
+            yield chosen
             return
-        parameter = tool.parameters[number]
-        for value in self._argument_representatives(search_state, tool, parameter, chosen, random):
-            yield from self._assignments(search_state, tool, random, number + 1, chosen.plus(parameter, value))
+        parameter = chosen.tool.parameters[number]
+        for value in self._argument_representatives(search_state, parameter, chosen, random):
+            yield from self._assignments(search_state, chosen.plus(parameter, value), random, number + 1)
 
     def _argument_representatives(
-        self, search_state: SearchState, tool: Tool, parameter: Parameter, chosen: "_Chosen", random: Random
-    ) -> list[_ArgumentValue]:
+        self, search_state: SearchState, parameter: Parameter, chosen: CallChoice, random: Random
+    ) -> list[ArgumentValue]:
         """One value of each kind for a parameter."""
         match parameter.source:
             case FromUser() as source:
-                return self._stated_representatives(search_state, tool, parameter, source, chosen, random)
+                return self._stated_representatives(search_state, parameter, source, chosen, random)
             case FromLookup(entity):
                 classes = self._classes(search_state, entity.table, chosen)
                 groups = [[rows[0]] for rows in classes.values()]
@@ -244,21 +211,16 @@ class ArgumentChooser:
                 return self._derived_value(search_state, parameter)
 
     def _stated_representatives(
-        self,
-        search_state: SearchState,
-        tool: Tool,
-        parameter: Parameter,
-        source: FromUser,
-        chosen: "_Chosen",
-        random: Random,
-    ) -> list[_ArgumentValue]:
+        self, search_state: SearchState, parameter: Parameter, source: FromUser, chosen: CallChoice, random: Random
+    ) -> list[ArgumentValue]:
         # The value of an open-ended domain matters if rows are found by it or a rule observes it.
+        tool = chosen.tool
         matters = bool(self._lookups[tool.name]) or self._predicates.observes_argument(tool.name, parameter.name)
-        kinds: list[_ArgumentValue] = []
+        kinds: list[ArgumentValue] = []
         if not parameter.required:
-            given = matters if source.when is None else _is_stated(search_state, tool, parameter, chosen)
+            given = matters if source.when is None else _is_stated(search_state, parameter, chosen)
             if not given or (source.when is None and matters):
-                kinds.append(_ArgumentValue(parameter.default, None))
+                kinds.append(ArgumentValue(parameter.default, None))
             if not given:
                 return kinds
         if regions := self._regions_of(tool, parameter):
@@ -267,21 +229,21 @@ class ArgumentChooser:
             values = list(dict.fromkeys(source.sampler.values))
         else:
             samples = SAMPLES if matters else 1
-            drawn = [self._sample_stated(search_state, tool, parameter, chosen, random) for _ in range(samples)]
+            drawn = [self._sample_stated(search_state, parameter, chosen, random) for _ in range(samples)]
             return [*kinds, *{repr(value.value): value for value in drawn if value is not None}.values()]
-        return [*kinds, *(_ArgumentValue(value, SaidByUser()) for value in values)]
+        return [*kinds, *(ArgumentValue(value, SaidByUser()) for value in values)]
 
     def _sample_stated(
-        self, search_state: SearchState, tool: Tool, parameter: Parameter, chosen: "_Chosen", random: Random
-    ) -> _ArgumentValue | None:
+        self, search_state: SearchState, parameter: Parameter, chosen: CallChoice, random: Random
+    ) -> ArgumentValue | None:
         assert isinstance(parameter.source, FromUser)
-        if regions := self._regions_of(tool, parameter):
+        if regions := self._regions_of(chosen.tool, parameter):
             region = regions[0] if len(regions) == 1 else random.choice(regions)
-            return _ArgumentValue(region.draw(random, search_state.state), SaidByUser())
+            return ArgumentValue(region.draw(random, search_state.state), SaidByUser())
         value = parameter.source.sampler.draw(random, search_state.state, chosen.values)
         if value is None:
-            return None if parameter.required else _ArgumentValue(parameter.default, None)
-        return _ArgumentValue(value, SaidByUser())
+            return None if parameter.required else ArgumentValue(parameter.default, None)
+        return ArgumentValue(value, SaidByUser())
 
     def _regions_of(self, tool: Tool, parameter: Parameter) -> tuple[Amount, ...]:
         """The regions of an amount; none for another value."""
@@ -292,23 +254,23 @@ class ArgumentChooser:
             self._regions[key] = self._predicates.regions(tool, parameter.name, domain) if is_amount else ()
         return self._regions[key]
 
-    def _classes(self, search_state: SearchState, table: str, chosen: "_Chosen") -> Mapping[RowClass, Sequence[Value]]:
+    def _classes(self, search_state: SearchState, table: str, chosen: CallChoice) -> Mapping[RowClass, Sequence[Value]]:
         known = [key for key in search_state.known.get(table, ()) if key not in chosen.rows]
         return self._classify(search_state, table, known)
 
     def _reference(
         self, search_state: SearchState, parameter: Parameter, table: str, keys: Sequence[Value]
-    ) -> _ArgumentValue:
+    ) -> ArgumentValue:
         places = tuple(search_state.known[table][key] for key in keys)
         if isinstance(parameter.type, ListOf):
-            return _ArgumentValue(tuple(keys), FromResults(places))
-        return _ArgumentValue(keys[0], places[0])
+            return ArgumentValue(tuple(keys), FromResults(places))
+        return ArgumentValue(keys[0], places[0])
 
-    def _derived_value(self, search_state: SearchState, parameter: Parameter) -> list[_ArgumentValue]:
+    def _derived_value(self, search_state: SearchState, parameter: Parameter) -> list[ArgumentValue]:
         """The value derived from the history; nothing if it is empty."""
         assert isinstance(parameter.source, FromTrace)
         value = parameter.source.function(self._environment.tools, search_state.events)
-        return [_ArgumentValue(value, Derived(parameter.source.name))] if value else []
+        return [ArgumentValue(value, Derived(parameter.source.name))] if value else []
 
 
 def plain_chooser(environment: Environment) -> ArgumentChooser:
@@ -316,7 +278,7 @@ def plain_chooser(environment: Environment) -> ArgumentChooser:
     return ArgumentChooser(environment, ObservedPredicates([]), lambda _, __, known: {(): known} if known else {})
 
 
-def _is_stated(search_state: SearchState, tool: Tool, parameter: Parameter, chosen: _Chosen) -> bool:
+def _is_stated(search_state: SearchState, parameter: Parameter, chosen: CallChoice) -> bool:
     """Whether the condition holds under which the user states the argument."""
-    condition = compile_tool(tool).stated_when[parameter.name]
+    condition = compile_tool(chosen.tool).stated_when[parameter.name]
     return bool(condition(EvaluationScope(search_state.state, chosen.values, search_state.now)))

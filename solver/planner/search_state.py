@@ -13,8 +13,8 @@ from lawtrace.environments.runtime.simulation import call_duration, compile_tool
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import Delete, KeyResult, RowsResult
 from lawtrace.environments.spec.state import State
-from lawtrace.environments.spec.tools import Tool
-from lawtrace.environments.spec.types import Value
+from lawtrace.environments.spec.tools import FromLookup, Parameter, Tool
+from lawtrace.environments.spec.types import ListOf, Value
 from lawtrace.schemas.events import Event, FromResult, Json, JsonPath, Origin
 
 KnownRows = Mapping[str, Mapping[Value, FromResult]]
@@ -40,12 +40,29 @@ class SearchState:
 
 
 @dataclass(frozen=True, slots=True)
+class ArgumentValue:
+    """A value of one parameter. Without an origin the argument is left out."""
+
+    value: Value
+    origin: Origin | None
+
+
+@dataclass(frozen=True, slots=True)
 class CallChoice:
-    """A call before it runs: decoded arguments and their origins."""
+    """A call before it runs, or the arguments chosen so far: decoded, with their origins and the rows they refer to."""
 
     tool: Tool
-    values: Mapping[str, Value]
-    origins: Mapping[str, Origin]
+    values: Mapping[str, Value] = field(default_factory=dict[str, Value])
+    origins: Mapping[str, Origin] = field(default_factory=dict[str, Origin])
+    rows: frozenset[Value] = frozenset()
+
+    def plus(self, parameter: Parameter, argument: ArgumentValue) -> "CallChoice":
+        """The call with one more argument."""
+        value, origin, rows = argument.value, argument.origin, self.rows
+        if isinstance(parameter.source, FromLookup):
+            rows = rows.union(value if isinstance(parameter.type, ListOf) else (value,))
+        origins = self.origins if origin is None else {**self.origins, parameter.name: origin}
+        return CallChoice(self.tool, {**self.values, parameter.name: value}, origins, rows)
 
     def encoded(self) -> dict[str, Json]:
         """The arguments as JSON, without optional ones that are not given."""
