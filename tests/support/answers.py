@@ -19,4 +19,5 @@ def execute_answers(
     regulation: Regulation | None = None,
 ) -> list[Attempt]:
     """Execute each answer, in order (see `AnswerExecutor`)."""
-    return [*sandboxes.map(AnswerExecutor(environment, tasks, regulation).execute, answers)]
+    execute = AnswerExecutor(environment, tasks, regulation).execute
+    return [one.result() for one in [sandboxes.submit(execute, answer) for answer in answers]]
