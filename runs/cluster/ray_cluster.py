@@ -1,20 +1,16 @@
 """Units on Ray: one worker for each core of the cluster.
 
-The driver hands out units one by one, appends the entries of finished units to the event log of the run, and starts
-another worker for one that is lost. The answers that a lost worker recorded are read from its own event log, where it
-is on this machine or a shared file system, so that its units are continued rather than begun again; workers on other
-machines send what they record.
+The driver hands out units one by one, appends what workers record to the event log of the run as soon as they send it,
+and starts another worker for one that is lost. Units of a lost worker are continued from the answers in the event log.
 """
 
 import asyncio
 import re
-import shutil
-from collections import Counter, deque
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sequence, Sized
-from contextlib import ExitStack, aclosing, closing, contextmanager, suppress
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sized
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from pathlib import Path
 from typing import Final, Generic
 from uuid import uuid4
 
@@ -26,12 +22,10 @@ from lawtrace.agents.models.budget import BudgetExhausted
 from lawtrace.environments.logs import get_logger
 from lawtrace.runs.cluster.ray_connection import SAME_VERSION, ray_connection
 from lawtrace.runs.cluster.ray_workers import Handle, RayWorkers
-from lawtrace.runs.cluster.worker import MadeUnit, TimedEntry, UnitFailed, WorkerLog
+from lawtrace.runs.cluster.worker import RecordedEntries, UnitFailed
 from lawtrace.runs.stages.cluster_jobs import CallRecords, Given, Job, Product, Unit
-from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.merging import merge_conversations, merge_event_logs
 from lawtrace.schemas.errors import InputError, LawtraceError, OperationalError, SearchError
-from lawtrace.schemas.log_entries import Context, Entry, ModelCalled, RoleFailed
+from lawtrace.schemas.log_entries import Entry, ModelCalled, RoleFailed
 
 log = get_logger(__name__)
 
@@ -39,8 +33,6 @@ MAX_LOST = 50
 """How many workers may be lost before a run stops."""
 START_SECONDS = 120.0
 """How long a worker may take to start; it waits for a free core where another process has all of them."""
-WORKERS = "workers"
-"""The folder in that of the run with the event logs of its workers."""
 LANES = 3
 """How many units a worker has at once if no model takes part: while one is sent, others are made."""
 AHEAD = 4
@@ -56,11 +48,25 @@ def ray_cluster(address: str) -> Generator["RayCluster"]:
 
 
 @dataclass(slots=True)
+class _JobWorker:
+    """A worker that has the job.
+
+    Attributes:
+        received: how many of the entries that it recorded are in the event log of the run.
+        listening: appends them; None if no model takes part.
+    """
+
+    handle: Handle
+    name: str
+    received: int = 0
+    listening: asyncio.Future[None] | None = None
+
+
+@dataclass(slots=True)
 class _Slot:
     """A place for a worker. ``worker``: None while there is none."""
 
-    worker: Handle = None
-    name: str = ""
+    worker: _JobWorker | None = None
     starting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -82,7 +88,7 @@ class RayCluster:
         """End all workers."""
         self._workers.close()
 
-    async def products(
+    def products(
         self,
         job: Job[Given, Product],
         units: Iterable[Unit[Given]],
@@ -93,11 +99,7 @@ class RayCluster:
     ) -> AsyncGenerator[Product]:
         """See `lawtrace.runs.stages.cluster_jobs.Cluster`."""
         most = len(units) if isinstance(units, Sized) else None
-        scheduler = _Scheduler(self._workers, job, iter(units), most, records, on_product, at_once)
-        async with aclosing(scheduler.products()) as products:
-            async for product in products:
-                yield product
-        scheduler.tidy()
+        return _Scheduler(self._workers, job, iter(units), most, records, on_product, at_once).products()
 
     def stream(
         self, job: Job[Given, Product], units: Iterable[Unit[Given]], *, at_once: int | None = None
@@ -134,13 +136,8 @@ class _Scheduler(Generic[Given, Product]):
         self._workers, self._job, self._units, self._most = workers, ray.put(job), units, most
         self._records, self._on_product = records, on_product
         self._server: Handle = None
-        self._folder: Path | None = None
-        self._lanes = LANES
-        if records is not None:
-            self._folder = records.event_log.path.parent.resolve() / WORKERS
-            # Each worker has more units than may be asked for at once: programs run while answers are awaited.
-            self._lanes = records.settings.concurrency
-        self._lanes = at_once or self._lanes
+        # Each worker has more units than may be asked for at once: programs run while answers are awaited.
+        self._lanes = at_once or (LANES if records is None else records.settings.concurrency)
         self._slots: list[_Slot] = []
         self._places = self._spare = self._lost = 0
         # With the results of their starts. They keep their cores, so that no other worker is started there.
@@ -151,8 +148,6 @@ class _Scheduler(Generic[Given, Product]):
         self._returned: deque[tuple[int, Unit[Given]]] = deque()
         self._made: dict[int, Product] = {}
         self._changed = asyncio.Condition()
-        self._listening: list[asyncio.Future[None]] = []
-        self._seen: dict[str, Counter[str]] = {}  # of a worker: entries by their keys
 
     async def products(self) -> AsyncGenerator[Product]:
         """The product of each unit, in order."""
@@ -173,11 +168,6 @@ class _Scheduler(Generic[Given, Product]):
                 await working
             await self._close()
 
-    def tidy(self) -> None:
-        """Remove the event logs of the workers: that of the run has all entries."""
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-
     @property
     def _done(self) -> bool:
         return self._ended and self._finished == self._given
@@ -188,9 +178,7 @@ class _Scheduler(Generic[Given, Product]):
 
     async def _work_through(self) -> None:
         try:
-            if self._folder is not None and self._records is not None:
-                self._recover(*sorted(self._folder.glob("*")))  # of workers before an interruption
-                self._folder.mkdir(exist_ok=True)
+            if self._records is not None:
                 self._server = await self._workers.server(self._records.settings, self._records.clients.spent)
             cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
             self._places = cores if self._most is None else min(cores, self._most)
@@ -215,9 +203,9 @@ class _Scheduler(Generic[Given, Product]):
             worker, kept = self._workers.take()
             refusal = await self._started(worker, name)
             if refusal is None:
-                slot.worker, slot.name = worker, name
+                slot.worker = started = _JobWorker(worker, name)
                 if self._records is not None:
-                    self._listening.append(asyncio.ensure_future(self._listen(worker, name)))
+                    started.listening = asyncio.ensure_future(self._listen(started))
                 return
             if kept and not refusal.alive:  # it was lost while it had no job
                 continue
@@ -263,10 +251,8 @@ class _Scheduler(Generic[Given, Product]):
         there = await self._workers.result(worker.version.remote())
         if there != here:
             return f"its machine has lawtrace {there}, and this one {here}; {SAME_VERSION}"
-        where = None
-        if self._records is not None and self._folder is not None:
-            where = WorkerLog(self._folder / name, self._records.settings)
-        self._begun[name] = worker.start.remote(self._job, where, request)
+        settings = None if self._records is None else self._records.settings
+        self._begun[name] = worker.start.remote(self._job, settings, request)
         return await self._workers.result(self._begun[name])
 
     async def _all_done(self) -> None:
@@ -298,43 +284,44 @@ class _Scheduler(Generic[Given, Product]):
         while (found := await self._next()) is not None:
             number, unit = found
             async with slot.starting:
-                worker, name = slot.worker, slot.name
+                worker = slot.worker
             made = None
             if worker is not None:
                 try:
-                    made = await self._workers.result(worker.make.remote(unit, self._known(unit)))
+                    made = await self._workers.result(worker.handle.make.remote(unit, self._known(unit)))
                 except ray.exceptions.RayActorError as error:
-                    await self._replace(slot, name, error)
-            if made is None:
+                    await self._replace(slot, worker, error)
+            if worker is None or made is None:
                 self._returned.append(found)
             elif isinstance(made, UnitFailed):
                 where = "a worker of the cluster: " if made.kind == "InputError" else ""
                 raise _FAILURES.get(made.kind, OperationalError)(f"{where}{made.text}")
             else:
-                self._finish(number, unit, made)
+                self._receive(worker, made.recorded)
+                self._finished += 1
+                self._made[number] = made.product
+                self._on_product(made.product)
             await self._notify()
             if slot.worker is None:
                 return
 
-    def _finish(self, number: int, unit: Unit[Given], made: MadeUnit[Product]) -> None:
-        if self._records is not None:
-            merge_conversations(self._records.event_log, unit.conversations, made.entries, keep=self._counted)
-        self._finished += 1
-        self._made[number] = made.product
-        self._on_product(made.product)
-
-    async def _listen(self, worker: Handle, name: str) -> None:
-        """Append what a worker on another machine records, as soon as it does."""
+    async def _listen(self, worker: _JobWorker) -> None:
+        """Append what a worker records, as soon as it does."""
         with suppress(ray.exceptions.RayError):
-            while entries := await self._workers.result(worker.recorded.remote(True)):
-                self._receive(name, entries)
+            while (recorded := await self._recorded(worker, wait=True)).entries:
+                self._receive(worker, recorded)
 
-    def _receive(self, name: str, entries: Sequence[TimedEntry]) -> None:
-        assert self._records is not None
-        contexts = (getattr(entry, "context", None) for _, entry in entries)
-        names = {context.conversation_id for context in contexts if isinstance(context, Context)}
-        seen = self._seen.setdefault(name, Counter())
-        merge_conversations(self._records.event_log, sorted(names), entries, keep=self._counted, seen=seen)
+    async def _recorded(self, worker: _JobWorker, *, wait: bool) -> RecordedEntries:
+        return await self._workers.result(worker.handle.recorded.remote(worker.received, wait))
+
+    def _receive(self, worker: _JobWorker, recorded: RecordedEntries) -> None:
+        """Append the entries that are not in the event log yet, and count what they say that was spent."""
+        new = recorded.entries[worker.received - recorded.first :]
+        if self._records is not None and new:
+            worker.received += self._records.event_log.append(new)
+            for _, entry in new:
+                if isinstance(entry, ModelCalled):
+                    self._records.clients.count(entry)
 
     def _known(self, unit: Unit[Given]) -> list[Entry]:
         """The answers of a unit that was interrupted."""
@@ -344,71 +331,46 @@ class _Scheduler(Generic[Given, Product]):
         entries = (entry for one in unit.conversations for entry in event_log.conversation(one))
         return [entry for entry in entries if isinstance(entry, ModelCalled | RoleFailed)]
 
-    async def _replace(self, slot: _Slot, name: str, error: Exception) -> None:
+    async def _replace(self, slot: _Slot, lost: _JobWorker, error: Exception) -> None:
         """Put another worker in the place of a lost one, if there is one that does not refuse."""
         async with slot.starting:
-            if slot.name != name:  # another lane was first
+            if slot.worker is not lost:  # another lane was first
                 return
             self._lost += 1
-            log.warning("worker lost", worker=name, reason=_first_line(error))
+            log.warning("worker lost", worker=lost.name, reason=_first_line(error))
             if self._lost > MAX_LOST:
                 raise OperationalError(f"{self._lost} workers were lost, the last: {_first_line(error)}")
-            if self._folder is not None:
-                self._recover(self._folder / name)
+            await self._stop_listening(lost)  # its units go on from all that it sent
             if self._server is not None:
                 try:
-                    await self._workers.result(self._server.lose.remote(name))
-                except ray.exceptions.RayError as lost:  # on the machine of the head
+                    await self._workers.result(self._server.lose.remote(lost.name))
+                except ray.exceptions.RayError as gone:  # on the machine of the head
                     raise OperationalError(
-                        f"the head of the cluster is lost ({_first_line(lost)}); start it again, and give the same "
+                        f"the head of the cluster is lost ({_first_line(gone)}); start it again, and give the same "
                         "command, or `lawtrace resume` for a run: recorded answers are reused"
-                    ) from lost
-            slot.worker, slot.name = None, ""
+                    ) from gone
+            slot.worker = None
             await self._fill(slot)
 
     async def _close(self) -> None:
-        """End the job, merge what the workers recorded of unfinished units, and record what the limits recorded."""
+        """End the job, and append what the workers recorded of unfinished units, and what the limits recorded."""
         entries: list[Entry] = []
         if self._server is not None:
             with suppress(ray.exceptions.RayError):
                 entries = await self._workers.result(self._server.take_entries.remote())
-        slots = [slot for slot in self._slots if slot.worker is not None]
-        if self._records is not None and not self._done:
-            await gather(self._last_entries(slot) for slot in slots)
-        for listening in self._listening:
-            listening.cancel()
-        await self._workers.end_job([slot.worker for slot in slots], self._refused, keep=self._done)
-        if self._records is None:
-            return
-        if not self._done and self._folder is not None:
-            self._recover(*(self._folder / slot.name for slot in slots))
-        for entry in entries:
-            self._records.event_log.record(entry)
+        workers = [slot.worker for slot in self._slots if slot.worker is not None]
+        await gather(self._stop_listening(worker) for worker in workers)
+        await self._workers.end_job([worker.handle for worker in workers], self._refused, keep=self._done)
+        if self._records is not None:
+            for entry in entries:
+                self._records.event_log.record(entry)
 
-    async def _last_entries(self, slot: _Slot) -> None:
-        """Append what a worker on another machine recorded of unfinished units."""
-        with suppress(ray.exceptions.RayError):
-            self._receive(slot.name, await self._workers.result(slot.worker.recorded.remote(False)) or ())
-
-    def _counted(self, entry: Entry) -> bool:
-        """Count what an entry says that was spent. Every entry is kept."""
-        if isinstance(entry, ModelCalled) and self._records is not None:
-            self._records.clients.count(entry)
-        return True
-
-    def _recover(self, *folders: Path) -> None:
-        """Merge the event logs of workers that ended, if they are on this machine or a shared file system."""
-        if self._records is None:
-            return
-        with ExitStack() as opened:
-            found: list[EventLogFile] = []
-            for folder in folders:
-                try:
-                    found.append(opened.enter_context(EventLogFile.open(folder)))
-                except InputError as error:  # it ended before it began to write
-                    log.info("no event log of a worker", folder=str(folder), reason=str(error))
-            if found:
-                merge_event_logs(self._records.event_log, found, keep=self._counted)
+    async def _stop_listening(self, worker: _JobWorker) -> None:
+        """Append the last entries of a worker, if it is there."""
+        if worker.listening is not None:
+            with suppress(ray.exceptions.RayError):
+                self._receive(worker, await self._recorded(worker, wait=False))
+            worker.listening.cancel()
 
 
 _FAILURES: Mapping[str, type[LawtraceError]] = {

@@ -2,17 +2,14 @@
 
 import asyncio
 from collections.abc import Collection, Sequence
-from importlib.metadata import version
 from typing import Any, Final
 
 import ray
 import ray.exceptions
 
 from lawtrace.agents.models.call_settings import CallSettings, Spending
-from lawtrace.runs.cluster.rate_server import RateServer, Request
-from lawtrace.runs.cluster.worker import MadeUnit, TimedEntry, UnitFailed, Worker, WorkerLog
-from lawtrace.runs.stages.cluster_jobs import Job, Unit
-from lawtrace.schemas.log_entries import Entry
+from lawtrace.runs.cluster.rate_server import RateServer
+from lawtrace.runs.cluster.worker import Worker
 
 Handle = Any
 """A value of Ray, which has no types: an actor, a reference to a result, or the result."""
@@ -35,7 +32,7 @@ class RayWorkers:
         """A worker without a job, and whether it is one that had a job before."""
         if self._idle:
             return self._idle.pop(), True
-        return ray.remote(num_cpus=1, max_concurrency=1000)(RemoteWorker).remote(), False
+        return ray.remote(num_cpus=1, max_concurrency=1000)(Worker).remote(), False
 
     async def server(self, settings: CallSettings, spent: Spending) -> Handle:
         """What grants the calls of the next job. ``spent``: what the run used before."""
@@ -95,31 +92,3 @@ class RayWorkers:
         self._pending.discard(future)
         if not future.cancelled():
             future.exception()  # which the waiting task has, if there is one
-
-
-class RemoteWorker:
-    """`Worker` as an actor of Ray, for one job after the other. Every method is asynchronous."""
-
-    def __init__(self) -> None:
-        self._worker: Worker[Any, Any] | None = None
-
-    async def version(self) -> str:
-        """The version of lawtrace on its machine."""
-        return version("lawtrace")
-
-    async def start(self, job: Job[Any, Any], log: WorkerLog | None, request: Request) -> str | None:
-        self._worker = Worker(job, log, request)
-        return self._worker.start()
-
-    async def make(self, unit: Unit[Any], known: Sequence[Entry]) -> MadeUnit[Any] | UnitFailed:
-        assert self._worker is not None
-        return await self._worker.make(unit, known)
-
-    async def recorded(self, wait: bool) -> list[TimedEntry] | None:
-        return [] if self._worker is None else await self._worker.recorded(wait=wait)
-
-    async def end(self, start: str | None) -> None:
-        """End the job. ``start``: the result of its start, for which Ray waits: methods may overtake each other."""
-        if self._worker is not None:
-            worker, self._worker = self._worker, None
-            await worker.close()

@@ -1,18 +1,16 @@
-"""A worker: makes units, and writes its own part of the event log."""
+"""A worker: makes units, and sends what it records to the process that divides them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Generic
+from typing import Any, Generic
 
 from lawtrace.agents.models.call_settings import CallSettings
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.runs.cluster.rate_server import RemoteLimits, Request
-from lawtrace.runs.stages.cluster_jobs import Given, Job, ModelAccess, Product, Unit
+from lawtrace.runs.stages.cluster_jobs import Job, ModelAccess, Product, Unit
 from lawtrace.runs.store.event_log_file import EventLogFile, utc_now
 from lawtrace.schemas.errors import LawtraceError
 from lawtrace.schemas.log_entries import Context, Entry, ModelCalled, RoleFailed
@@ -22,24 +20,19 @@ TimedEntry = tuple[str, Entry]
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerLog:
-    """Where a worker records its calls, and the limits of the run.
+class RecordedEntries:
+    """Entries that a worker recorded, each with its time, in order. ``first``: how many it recorded before them."""
 
-    Attributes:
-        folder: absolute, in a folder that the process that divides the job made. A worker that does not see that folder
-            is on another machine: it records in a temporary folder of its own, and sends what it recorded.
-    """
-
-    folder: Path
-    settings: CallSettings
+    first: int
+    entries: list[TimedEntry]
 
 
 @dataclass(frozen=True, slots=True)
 class MadeUnit(Generic[Product]):
-    """The product of a unit, and the entries of its conversations."""
+    """The product of a unit, and the entries that the process that divides the job may not have yet."""
 
     product: Product
-    entries: list[TimedEntry]
+    recorded: RecordedEntries
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,108 +43,114 @@ class UnitFailed:
     text: str
 
 
-class Worker(Generic[Given, Product]):
-    """Makes units in one process.
+class Worker:
+    """Makes units in one process, for one job after the other. On Ray it is an actor, so every method is
+    asynchronous."""
 
-    Args:
-        log: where its calls are recorded; None if no model takes part.
-        request: calls the limits.
-    """
-
-    def __init__(self, job: Job[Given, Product], log: WorkerLog | None, request: Request) -> None:
-        self._job, self._where, self._request = job, log, request
+    def __init__(self) -> None:
         self._open = ExitStack()
         self._known = KnownAnswers()
-        self._log: UnitLog | None = None
+        self._log = WorkerLog()
         self._clients: ModelClients | None = None
-        self._make: Callable[[Given], Awaitable[Product]] | None = None
+        self._make: Callable[[Any], Awaitable[Any]] | None = None
 
-    def start(self) -> str | None:
-        """Open event log and job; return why the worker cannot work, or None."""
+    async def version(self) -> str:
+        """The version of lawtrace on its machine."""
+        return version("lawtrace")
+
+    async def start(self, job: Job[Any, Any], settings: CallSettings | None, request: Request) -> str | None:
+        """Begin a job; return why the worker cannot work, or None.
+
+        ``settings``: the limits on calls; None if no model takes part. ``request``: calls what grants them.
+        """
+        self._known, self._log = KnownAnswers(), WorkerLog()
+        access = None if settings is None else self._access(settings, request)
         try:
             with ExitStack() as opening:
-                access = None if self._where is None else self._access(self._where, opening)
-                self._make = self._job.open(access, opening)
+                self._make = job.open(access, opening)
                 self._open = opening.pop_all()
         except LawtraceError as error:
             return str(error)
         return None
 
-    def _access(self, where: WorkerLog, opening: ExitStack) -> ModelAccess:
-        folder, elsewhere = where.folder, not where.folder.parent.exists()
-        if elsewhere:
-            folder = Path(opening.enter_context(TemporaryDirectory())) / folder.name
-        event_log = opening.enter_context(EventLogFile.create(folder, recipe={"stage": "worker"}))
-        self._log = UnitLog(event_log, elsewhere=elsewhere)
-        limits = RemoteLimits(self._request)
-        self._clients = clients = ModelClients(
+    def _access(self, settings: CallSettings, request: Request) -> ModelAccess:
+        limits = RemoteLimits(request)
+        self._clients = ModelClients(
             self._log,
-            settings=where.settings,
+            settings=settings,
             open_replay=EventLogFile.open,
             earlier=self._known,
             grants=limits,
             slots=limits,
-            rate=None if where.settings.requests_per_minute is None else limits,
+            rate=None if settings.requests_per_minute is None else limits,
         )
-        return ModelAccess(folder, self._log, clients)
+        return ModelAccess(self._log, self._clients)
 
-    async def make(self, unit: Unit[Given], known: Sequence[Entry] = ()) -> MadeUnit[Product] | UnitFailed:
+    async def make(self, unit: Unit[Any], known: Sequence[Entry] = ()) -> MadeUnit[Any] | UnitFailed:
         """Make a unit. ``known``: the answers of its conversations from before an interruption."""
         assert self._make is not None
         self._known.add(known)
         try:
-            product = await self._make(unit.given)
+            return MadeUnit(await self._make(unit.given), self._log.recorded)
         except LawtraceError as error:
             return UnitFailed(type(error).__name__, str(error))
-        if self._log is None:
-            return MadeUnit(product, [])
-        await self._log.flush()
-        log = self._log.file
-        return MadeUnit(product, [timed for one in unit.conversations for timed in log.timed_entries(conversation=one)])
 
-    async def recorded(self, *, wait: bool) -> list[TimedEntry] | None:
-        """What was recorded since the last call; None if the process that divides the job can read it in the folder.
-        ``wait``: until there is something, or the job ends."""
-        if self._log is None or not self._log.elsewhere:
-            return None
-        if wait and self._make is not None:
-            await self._log.news.wait()
-        return self._log.take_new()
+    async def recorded(self, received: int, wait: bool = True) -> RecordedEntries:
+        """See `WorkerLog.after`."""
+        return await self._log.after(received, wait=wait)
 
-    async def close(self) -> None:
-        """Close connections, event log and job."""
+    async def end(self, start: str | None = None) -> None:
+        """End the job. ``start``: the result of its start, for which Ray waits: methods may overtake each other."""
         self._make = None
-        if self._log is not None:
-            self._log.news.set()
+        self._log.close()
         if self._clients is not None:
-            await self._clients.close()
+            clients, self._clients = self._clients, None
+            await clients.close()
         self._open.close()
 
 
-class UnitLog:
-    """The worker's own event log. ``elsewhere``: the process that divides the job cannot read it, so what is new is
-    kept for it."""
+class WorkerLog:
+    """The event log of a worker: it keeps entries until the process that divides the job has them."""
 
-    def __init__(self, file: EventLogFile, *, elsewhere: bool = False) -> None:
-        self.file, self.elsewhere = file, elsewhere
-        self.news = asyncio.Event()
-        self._new: list[TimedEntry] = []
+    def __init__(self) -> None:
+        self._first = 0
+        self._entries: list[TimedEntry] = []
+        self._closed = False
+        self._changed = asyncio.Event()
+
+    @property
+    def recorded(self) -> RecordedEntries:
+        return RecordedEntries(self._first, [*self._entries])
 
     def record(self, entry: Entry) -> None:
-        timed = (utc_now().isoformat(), entry)
-        self.file.append([timed])
-        if self.elsewhere:
-            self._new.append(timed)
-            self.news.set()
+        self._entries.append((utc_now().isoformat(), entry))
+        self._notify()
 
     async def flush(self) -> None:
-        await self.file.flush()
+        """Return once the other process has all entries so far."""
+        wanted = self._first + len(self._entries)
+        while self._first < wanted and not self._closed:
+            await self._changed.wait()
 
-    def take_new(self) -> list[TimedEntry]:
-        """The entries since the last call."""
-        self.news.clear()
-        new, self._new = self._new, []
-        return new
+    async def after(self, received: int, *, wait: bool) -> RecordedEntries:
+        """All entries but the first ``received`` of the job, which the other process has. ``wait``: until there are
+        some, or the job ends."""
+        if received > self._first:
+            del self._entries[: received - self._first]
+            self._first = received
+            self._notify()
+        while wait and not self._entries and not self._closed:
+            await self._changed.wait()
+        return self.recorded
+
+    def close(self) -> None:
+        """Wait for nothing any more."""
+        self._closed = True
+        self._notify()
+
+    def _notify(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
 
 
 class KnownAnswers:

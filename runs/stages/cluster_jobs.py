@@ -35,9 +35,8 @@ class Unit(Generic[Given]):
 
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
-    """What a worker has for a job that calls models: a folder, and its part of the event log, where clients record."""
+    """What a worker has for a job that calls models: clients, and the event log in which they record."""
 
-    folder: Path
     event_log: EventLog
     clients: "ModelClients"
 

@@ -69,9 +69,9 @@ class StageJob(Generic[Given, Product]):
 
     def open(self, access: ModelAccess | None, stack: ExitStack) -> Callable[[Given], Awaitable[Product]]:
         """See `lawtrace.runs.stages.cluster_jobs.Job`."""
-        folder = Path(stack.enter_context(TemporaryDirectory())) if access is None else access.folder
+        folder = Path(stack.enter_context(TemporaryDirectory()))
         event_log = MemoryEventLog() if access is None else access.event_log
-        recipe = self._unpacked(Path(stack.enter_context(TemporaryDirectory())))
+        recipe = self._unpacked(folder)
         context = StageContext(
             **resolve_recipe(recipe).inputs.parts,
             clients=ModelClients(event_log) if access is None else access.clients,

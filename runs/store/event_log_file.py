@@ -269,7 +269,7 @@ class EventLogFile:
             except BaseException:
                 lock.close()
                 raise
-        return cls(path, connection, writer=_Writer(path, RowWriter(connection, resumed=resumed), lock, clock))
+        return cls(path, connection, writer=_Writer(path, RowWriter(connection), lock, clock))
 
     def _meta(self, key: str) -> str:
         rows = self.rows("SELECT value FROM meta WHERE key = ?", (key,))

@@ -38,15 +38,10 @@ _SHORT = 100
 
 
 class RowWriter:
-    """Writes entries.
+    """Writes entries."""
 
-    Args:
-        resumed: the log has an earlier part of the run, so a message may be in it already.
-    """
-
-    def __init__(self, connection: sqlite3.Connection, *, resumed: bool) -> None:
+    def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._resumed = resumed
         # Caches of row ids, to save queries.
         self._step = lru_cache(_MAX_CACHED)(self._find_step)
         self._conversation = lru_cache(_MAX_CACHED)(self._find_conversation)
@@ -71,7 +66,8 @@ class RowWriter:
     def _write(self, entry: Entry, at: str) -> None:
         """Write an entry, except a message that the log already has at the same turn of the same conversation.
 
-        A resumed run repeats its messages up to the point where it was interrupted.
+        A resumed run repeats its messages up to the point where it was interrupted; a cluster repeats those of a unit
+        whose worker is lost.
         """
         context = None if isinstance(entry, StageFinished | RunResumed) else entry.context
         asked = entry if isinstance(entry, MessageSent | RequestSent | ModelCalled | RoleFailed) else None
@@ -88,7 +84,7 @@ class RowWriter:
             _payload(entry),
         )
         said = isinstance(entry, MessageSent) or (isinstance(entry, RoleFailed) and entry.request_hash is None)
-        if self._resumed and said and self._connection.execute(_SAME, row).fetchone() is not None:
+        if said and self._connection.execute(_SAME, row).fetchone() is not None:
             return
         number = self._insert("entries", (at, *row))
         if isinstance(entry, MessageSent | RoleFailed):

@@ -1,7 +1,7 @@
 """Merging of event logs, and of the shards of a run: their rows, their logs and the files of the stages before."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from heapq import merge
 from operator import itemgetter
@@ -40,41 +40,23 @@ def merge_event_logs(
     Returns how many entries were added.
     """
     there = Counter(map(entry_key, target.entries()))
-    numbered = (_numbered(source.timed_entries(), Counter()) for source in sources)
-    return target.append(_missing(merge(*numbered, key=itemgetter(0)), there, keep))
+
+    def missing() -> Iterator[tuple[str, Entry]]:
+        for at, entry, key, number in merge(*map(_numbered, sources), key=itemgetter(0)):
+            if number > there[key] and keep(entry):
+                there[key] += 1
+                yield at, entry
+
+    return target.append(missing())
 
 
-def merge_conversations(
-    target: EventLogFile,
-    names: Sequence[str],
-    entries: Sequence[tuple[str, Entry]],
-    *,
-    keep: Callable[[Entry], bool] = lambda _: True,
-    seen: Counter[str] | None = None,
-) -> int:
-    """Append the entries of some conversations, each with its time, that the target lacks (see `merge_event_logs`).
-
-    ``seen``: content key -> how many entries of the same source were merged before; it is updated.
-    """
-    there = Counter(entry_key(entry) for name in names for entry in target.conversation(name))
-    return target.append(_missing(_numbered(entries, Counter() if seen is None else seen), there, keep))
-
-
-def _numbered(entries: Iterable[tuple[str, Entry]], seen: Counter[str]) -> Iterator[tuple[str, Entry, str, int]]:
-    """The entries of a source with time, key and their number among those with the same key, from 1."""
-    for at, entry in entries:
+def _numbered(source: EventLogFile) -> Iterator[tuple[str, Entry, str, int]]:
+    """The entries with time, key and their number among those with the same key, from 1."""
+    seen = Counter[str]()
+    for at, entry in source.timed_entries():
         key = entry_key(entry)
         seen[key] += 1
         yield at, entry, key, seen[key]
-
-
-def _missing(
-    found: Iterable[tuple[str, Entry, str, int]], there: Counter[str], keep: Callable[[Entry], bool]
-) -> Iterator[tuple[str, Entry]]:
-    for at, entry, key, number in found:
-        if number > there[key] and keep(entry):
-            there[key] += 1
-            yield at, entry
 
 
 def merge_shards(

@@ -57,13 +57,12 @@ def asked(request: Mapping[str, Any]) -> Request:
 
 
 def committed(events: Path) -> set[Request]:
-    """The answered requests in the event logs of the run and of its workers."""
+    """The answered requests in the event log of the run."""
     found: set[Request] = set()
-    for folder in (events, *events.glob("workers/*")):
-        with contextlib.suppress(LawtraceError), EventLogFile.open(folder) as event_log:
-            for entry in event_log.answered():
-                first = next(message.content for message in entry.request if message.role == "user")
-                found.add((first, sum(message.role == "assistant" for message in entry.request)))
+    with contextlib.suppress(LawtraceError), EventLogFile.open(events) as event_log:
+        for entry in event_log.answered():
+            first = next(message.content for message in entry.request if message.role == "user")
+            found.add((first, sum(message.role == "assistant" for message in entry.request)))
     return found
 
 
@@ -124,7 +123,7 @@ def test_twenty_kills_lose_and_repeat_nothing(tmp_path: Path, server: OpenAIServ
             if victim == "driver":
                 driver.kill()
             else:
-                name = b"ray::RemoteWorker" if victim == "worker" else b"gcs_server"
+                name = b"ray::Worker" if victim == "worker" else b"gcs_server"
                 while len(found := processes(marker, name)) < times and time.monotonic() < deadline:
                     time.sleep(0.05)
                 for pid in chance.sample(sorted(found), times):

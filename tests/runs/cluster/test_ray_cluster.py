@@ -17,7 +17,6 @@ from starlette.testclient import TestClient
 
 from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.runs.audit import workers
-from lawtrace.runs.cluster.worker import WorkerLog
 from lawtrace.runs.report.run_index import RunIndex, measure_progress
 from lawtrace.runs.stages.cluster_jobs import ModelAccess, Unit
 from lawtrace.runs.stages.evaluate import prepare_attempts
@@ -122,7 +121,6 @@ def test_a_cluster_writes_what_one_process_writes(
     assert len(server.requests) == before + 2 * asked
     assert (tmp_path / "cluster.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
     assert content(tmp_path / "cluster.events") == content(tmp_path / "whole.events")
-    assert not (tmp_path / "cluster.events" / "workers").exists()
     for file in (tmp_path / "cluster.events").iterdir():
         assert KEY.encode() not in file.read_bytes()
 
@@ -295,5 +293,4 @@ def test_synthesized_traces_are_those_of_one_process(cluster: None, lawtrace: Sh
 def test_no_key_is_in_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     job: StageJob[str, Attempt] = StageJob(Recipe().model_dump(mode="json"), (), prepare_attempts)
-    settings = WorkerLog(Path("workers"), call_settings(Recipe()))
-    assert KEY.encode() not in pickle.dumps((job, settings))
+    assert KEY.encode() not in pickle.dumps((job, call_settings(Recipe())))

@@ -157,7 +157,7 @@ def test_the_answers_of_a_worker_lost_elsewhere_are_not_asked_again(
         for _ in ("goal", "workflow"):
             assert gate.reached.acquire(timeout=SECONDS)
         time.sleep(1)  # for what the workers send
-        for worker in processes(nodes.environment["RAY_AUTH_TOKEN"], b"ray::RemoteWorker"):
+        for worker in processes(nodes.environment["RAY_AUTH_TOKEN"], b"ray::Worker"):
             os.kill(worker, signal.SIGKILL)
         gate.opened.set()
         assert running.result(SECONDS)["attempts"] == 2

@@ -1,81 +1,84 @@
 """A worker and the server of limits, without Ray."""
 
 import asyncio
-from pathlib import Path
+from collections.abc import Sequence
 
 from lawtrace.agents.models.budget import CallSize
 from lawtrace.agents.models.call_settings import Budget, CallSettings, Spending, call_settings
 from lawtrace.runs.cluster.rate_server import RateServer
-from lawtrace.runs.cluster.worker import MadeUnit, Worker, WorkerLog
+from lawtrace.runs.cluster.worker import MadeUnit, RecordedEntries, Worker, WorkerLog
 from lawtrace.runs.runner import RunResult
 from lawtrace.runs.stages.artifacts import ATTEMPTS, HABITS, TASKS
 from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.evaluate import prepare_attempts
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.schemas.attempt_rows import Attempt
-from lawtrace.schemas.log_entries import Context, Entry, ModelCalled
+from lawtrace.schemas.log_entries import Context, Entry, ModelCalled, RequestSent
 from lawtrace.schemas.recipe import AttemptOptions, Recipe
 
 LITERAL = "baseline:literal"
+ASKED = RequestSent(context=Context(stage="attempts", role="executor"), request_hash="h", occurrence=0)
 SIZE = CallSize(Context(stage="attempts", role="executor", model="openai:m"), 10, 10)
 
 
-def started(
-    small_run: RunResult, folder: Path, *, folder_is_there: bool = True
-) -> tuple[Worker[str, Attempt], str | None]:
-    """A worker for the attempts of the literal policy at the tasks of the run, and why it refuses, if it does."""
+def started(small_run: RunResult) -> Worker:
+    """A worker for the attempts of the literal policy at the tasks of the run."""
     recipe = Recipe(attempts=AttemptOptions(models=(LITERAL,), baselines=False))
     files = tuple((file, (small_run.folder.path / file.name).read_bytes()) for file in (TASKS, HABITS))
     job: StageJob[str, Attempt] = StageJob(recipe.model_dump(mode="json"), files, prepare_attempts)
-    worker = Worker(job, WorkerLog(folder / "workers" / "one", call_settings(recipe)), ask)
-    if folder_is_there and not (folder / "workers").exists():
-        (folder / "workers").mkdir()
-    return worker, asyncio.run(begin(worker))
-
-
-async def begin(worker: Worker[str, Attempt]) -> str | None:
-    return worker.start()
+    worker = Worker()
+    assert asyncio.run(worker.start(job, call_settings(recipe), ask)) is None
+    return worker
 
 
 async def ask(method: str, *values: object) -> object:
     raise AssertionError("a policy asks for no grant")
 
 
-def test_a_worker_makes_the_attempts_of_a_run(small_run: RunResult, tmp_path: Path) -> None:
-    worker, refusal = started(small_run, tmp_path)
-    assert refusal is None
+def make(worker: Worker, key: str, known: Sequence[Entry] = ()) -> MadeUnit[Attempt]:
+    made = asyncio.run(worker.make(Unit(key, (key,)), known))
+    assert isinstance(made, MadeUnit)
+    return made
+
+
+def test_a_worker_makes_the_attempts_of_a_run(small_run: RunResult) -> None:
+    worker = started(small_run)
+    received = 0
     try:
         for expected in ATTEMPTS.read(small_run.folder.attempts):
             if expected.answer.model == LITERAL:
-                key = expected.answer.id
-                made = asyncio.run(worker.make(Unit(key, (key,))))
-                assert isinstance(made, MadeUnit)
+                made = make(worker, expected.answer.id)
                 assert made.product == expected
-                assert {entry.kind for _, entry in made.entries} == {"message", "model_call"}
-        assert asyncio.run(worker.recorded(wait=True)) is None
+                entries = made.recorded.entries[received - made.recorded.first :]
+                assert {entry.kind for _, entry in entries} == {"message", "model_call"}
+                assert asyncio.run(worker.recorded(received)).entries == entries
+                received += len(entries)
     finally:
-        asyncio.run(worker.close())
-    assert (tmp_path / "workers" / "one" / "events.sqlite").exists()
+        asyncio.run(worker.end())
+    assert asyncio.run(worker.recorded(received)) == RecordedEntries(received, [])
 
 
-def test_a_worker_that_cannot_write_refuses_with_the_reason(small_run: RunResult, tmp_path: Path) -> None:
-    (tmp_path / "workers").write_text("a file", encoding="utf-8")
-    _, refusal = started(small_run, tmp_path)
-    assert refusal is not None
-    assert "cannot make" in refusal
+def test_a_worker_waits_until_its_entries_are_received() -> None:
+    async def work() -> None:
+        log = WorkerLog()
+        asking = asyncio.create_task(log.after(0, wait=True))
+        await asyncio.sleep(0)
+        log.record(ASKED)
+        flushing = asyncio.create_task(log.flush())
+        recorded = await asyncio.wait_for(asking, 1)
+        assert (recorded.first, [entry for _, entry in recorded.entries]) == (0, [ASKED])
+        assert not flushing.done()
+        asking = asyncio.create_task(log.after(1, wait=True))
+        await asyncio.wait_for(flushing, 1)
+        assert (await log.after(0, wait=False)).first == 1  # a late request takes nothing back
+        log.record(ASKED)
+        flushing = asyncio.create_task(log.flush())
+        assert (await asyncio.wait_for(asking, 1)).first == 1
+        log.close()
+        await asyncio.wait_for(flushing, 1)
+        assert len((await log.after(1, wait=True)).entries) == 1
 
-
-def test_a_worker_of_another_machine_records_in_a_folder_of_its_own(small_run: RunResult, tmp_path: Path) -> None:
-    worker, refusal = started(small_run, tmp_path, folder_is_there=False)
-    assert refusal is None
-    key = next(row.answer.id for row in ATTEMPTS.read(small_run.folder.attempts) if row.answer.model == LITERAL)
-    made = asyncio.run(worker.make(Unit(key, (key,))))
-    assert isinstance(made, MadeUnit)
-    assert asyncio.run(worker.recorded(wait=True)) == made.entries
-    assert asyncio.run(worker.recorded(wait=False)) == []
-    asyncio.run(worker.close())
-    assert asyncio.run(worker.recorded(wait=True)) == []
-    assert [*tmp_path.iterdir()] == []
+    asyncio.run(work())
 
 
 def test_what_a_lost_worker_held_is_free_again() -> None:
@@ -100,17 +103,14 @@ def test_what_a_lost_worker_held_is_free_again() -> None:
     asyncio.run(work())
 
 
-def test_a_worker_uses_the_answers_from_before_an_interruption(small_run: RunResult, tmp_path: Path) -> None:
+def test_a_worker_uses_the_answers_from_before_an_interruption(small_run: RunResult) -> None:
     key = next(row.answer.id for row in ATTEMPTS.read(small_run.folder.attempts) if row.answer.model == LITERAL)
     known: list[Entry] = []
-    for folder in (tmp_path / "lost", tmp_path / "other"):
-        folder.mkdir()
-        worker, refusal = started(small_run, folder)
-        assert refusal is None
-        made = asyncio.run(worker.make(Unit(key, (key,)), known))
-        asyncio.run(worker.close())
-        assert isinstance(made, MadeUnit)
-        calls = [entry for _, entry in made.entries if isinstance(entry, ModelCalled)]
+    for _ in ("lost", "other"):
+        worker = started(small_run)
+        made = make(worker, key, known)
+        asyncio.run(worker.end())
+        calls = [entry for _, entry in made.recorded.entries if isinstance(entry, ModelCalled)]
         assert bool(calls) != bool(known)
         known = [*calls]
 

@@ -55,11 +55,16 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 written = 0
 try:
     while True:
-        event_log.record(MessageSent(context=Context(stage="s", role="r"), source="r", content="x" * 5000))
+        here = Context(stage="s", role="r", turn=written)
+        event_log.record(MessageSent(context=here, source="r", content="x" * 5000))
         written += 1
 except OperationalError as error:
     print(written, error)
 """
+
+
+def at_turn(message: MessageSent, turn: int) -> MessageSent:
+    return message.model_copy(update={"context": message.context.at(turn=turn)})
 
 
 def call(context: Context, answer: str, *, occurrence: int = 0, request_hash: str = "h") -> ModelCalled:
@@ -123,8 +128,8 @@ def test_reading_during_writing(event_log: EventLogFile, message: MessageSent) -
     with EventLogFile.open(event_log.path.parent) as reader:
         entries = reader.entries()
         assert next(entries) == message
-        for _ in range(600):  # more than a page
-            event_log.record(message)
+        for turn in range(1, 601):  # more than a page
+            event_log.record(at_turn(message, turn))
         assert len(list(entries)) >= 600 - 255
         assert len(list(reader.entries())) == 601
         event_log.close()  # with a reader in the way
@@ -165,7 +170,11 @@ def test_a_reader_cannot_write(event_log: EventLogFile, message: MessageSent) ->
 
 
 def test_concurrent_writers(event_log: EventLogFile, message: MessageSent) -> None:
-    threads = [threading.Thread(target=lambda: [event_log.record(message) for _ in range(50)]) for _ in range(4)]
+    def write(part: int) -> None:
+        for turn in range(50 * part, 50 * part + 50):
+            event_log.record(at_turn(message, turn))
+
+    threads = [threading.Thread(target=write, args=[part]) for part in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

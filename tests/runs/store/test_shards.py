@@ -21,7 +21,7 @@ from lawtrace.runs.store.shards import (
 from lawtrace.runs.store.stage_files import write_lines
 from lawtrace.runs.store.stage_store import StageFile
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.log_entries import Context, Entry, MessageSent, StageFinished
+from lawtrace.schemas.log_entries import Context, Entry, MessageSent, RequestSent, StageFinished
 
 
 def make(folder: Path, number: int, count: int = 3, *, key: str = "job", units: int = 7) -> Path:
@@ -126,6 +126,11 @@ def said(task: str, turn: int) -> MessageSent:
     return MessageSent(context=Context(stage="attempts", role="executor", task=task, turn=turn), source="x", content="")
 
 
+def asked(task: str) -> RequestSent:
+    context = Context(stage="attempts", role="executor", task=task)
+    return RequestSent(context=context, request_hash="h", occurrence=0)
+
+
 def log(folder: Path, entries: Sequence[Entry]) -> EventLogFile:
     event_log = EventLogFile.create(folder, recipe={})
     for entry in entries:
@@ -135,13 +140,13 @@ def log(folder: Path, entries: Sequence[Entry]) -> EventLogFile:
 
 def test_merged_event_logs_have_each_entry_once_and_merging_again_adds_nothing(tmp_path: Path) -> None:
     shared = StageFinished(stage="tasks", key="k", file="tasks.jsonl", sha256="s", rows=1)
-    one = log(tmp_path / "1", [shared, said("a", 0), said("a", 0), said("a", 1)])
-    two = log(tmp_path / "2", [shared, said("b", 0), said("a", 0)])
+    one = log(tmp_path / "1", [shared, asked("a"), asked("a"), said("a", 1)])
+    two = log(tmp_path / "2", [shared, said("b", 0), asked("a")])
     with one, two, log(tmp_path / "merged", []) as target:
         assert merge_event_logs(target, [one, two]) == 5
         assert merge_event_logs(target, [two, one]) == 0
         found = [entry.model_dump_json() for entry in target.entries()]
-        expected = [shared, said("a", 0), said("a", 0), said("a", 1), said("b", 0)]
+        expected = [shared, asked("a"), asked("a"), said("a", 1), said("b", 0)]
         assert sorted(found) == sorted(entry.model_dump_json() for entry in expected)
         times = [at for at, _ in target.timed_entries()]
         assert times == sorted(times)
