@@ -1,10 +1,10 @@
 """Loading environments and rules, and judging traces: the part of the public API that needs no model."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -22,21 +22,10 @@ Source = str | PathLike[str]
 _EVENT = TypeAdapter(Event)
 
 
-@dataclass(frozen=True, slots=True)
-class RuleSet(Sequence[Rule]):
+class RuleSet(tuple[Rule, ...]):
     """The rules that a trace is judged by. Each has its own id."""
 
-    rules: tuple[Rule, ...]
-
-    @overload
-    def __getitem__(self, index: int) -> Rule: ...
-    @overload
-    def __getitem__(self, index: slice) -> "RuleSet": ...
-    def __getitem__(self, index: int | slice) -> "Rule | RuleSet":
-        return self.rules[index] if isinstance(index, int) else RuleSet(self.rules[index])
-
-    def __len__(self) -> int:
-        return len(self.rules)
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)

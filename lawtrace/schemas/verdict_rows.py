@@ -188,42 +188,19 @@ class Verdict(StrictModel):
         return f"{self.model} [{', '.join(parts)}]" if parts else self.model
 
 
-def make_verdict(
-    attempt: Attempt,
-    outcome: Outcome,
-    reason: str,
-    *,
-    variant: TaskVariant = "authorized",
-    profile: GradingProfile = "strict",
-    goal_reached: bool | None = None,
-    rules: tuple[RuleVerdict, ...] = (),
-    differences: tuple[StateDifference, ...] = (),
-    failure_modes: tuple[FailureMode, ...] = (),
-    published: PublishedEvidence | None = None,
-    pair: str | None = None,
-) -> Verdict:
-    """A verdict with the identifying fields of the attempt."""
+def make_verdict(attempt: Attempt, outcome: Outcome, reason: str, **judged: object) -> Verdict:
+    """A verdict with the identifying fields of the attempt.
+
+    ``judged``: its other fields; without them nothing is judged, of an authorized task in no contrast pair.
+    """
     answer = attempt.answer
-    return Verdict(
-        task=answer.task,
-        style=answer.style,
-        model=answer.model,
-        trial=answer.trial,
-        variant=variant,
-        mode=answer.mode,
-        shield=answer.shield,
-        answer=answer.id,
-        profile=profile,
-        outcome=outcome,
-        goal_reached=goal_reached,
-        rules=rules,
-        differences=differences,
-        failure_modes=failure_modes,
-        reason=reason,
-        published=published,
-        pair=pair,
-        user=_user_kind(attempt),
-    )
+    fields: dict[str, object] = {
+        **answer.model_dump(include={"task", "style", "model", "trial", "mode", "shield"}),
+        **dict.fromkeys(("rules", "differences", "failure_modes"), ()),
+        "goal_reached": None,
+    }
+    fields |= {"answer": answer.id, "outcome": outcome, "reason": reason, "user": _user_kind(attempt)}
+    return Verdict.model_validate({**fields, **judged})
 
 
 def _user_kind(attempt: Attempt) -> UserKind | None:
