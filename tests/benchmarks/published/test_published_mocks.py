@@ -48,7 +48,11 @@ def _runnable(domain: PublishedDomainName, program: str) -> str:
 
 def _run(programs: list[Runnable]) -> list[MockRun]:
     with SandboxPool(count=2) as sandboxes:
-        return [*sandboxes.map(lambda sandbox, one: run_on_mock(one[0], one[0].final_state, one[1], sandbox), programs)]
+        begun = [
+            sandboxes.submit(lambda sandbox, one: run_on_mock(one[0], one[0].final_state, one[1], sandbox), program)
+            for program in programs
+        ]
+        return [one.result() for one in begun]
 
 
 def _without_log(state: Mapping[str, Json]) -> dict[str, Json]:
