@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from autogen_core.models import ChatCompletionClient
 
@@ -14,20 +13,8 @@ from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
 
 
-class RoleModels(Protocol):
-    """The client and the prompt of each role."""
-
-    def client(self, role: str, context: Context) -> ChatCompletionClient: ...
-
-    def prompt(self, role: str) -> Prompt: ...
-
-    def name_of(self, role: str) -> str:
-        """The name of the role's model in rows and event logs."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class ConfiguredRoleModels:
+@dataclass(frozen=True)
+class RoleModels:
     """One model for each role, as the recipe sets them.
 
     Attributes:
@@ -51,4 +38,5 @@ class ConfiguredRoleModels:
         return self.prompts[role]
 
     def name_of(self, role: str) -> str:
+        """The name of the role's model in rows and event logs."""
         return self.clients.name_of(self.models[role], role)

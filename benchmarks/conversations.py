@@ -25,7 +25,7 @@ from lawtrace.agents.conversation import Utterance, run_conversation
 from lawtrace.agents.models.call_settings import CallSettings
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.participants import CodeCheck, Objections
-from lawtrace.agents.role_models import ConfiguredRoleModels
+from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.roles.instruction_roles import INSTRUCTION_GENERATOR, Draft
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -39,7 +39,7 @@ BANKING = load_domain("banking").environment
 async def converse(clients: ModelClients, event_log: EventLogFile, number: int, turns: int) -> int:
     """Run one conversation in which the check rejects until the role has written `turns` times; return its turns."""
     context = Context(stage="benchmark", role="instruction_generator", task=f"task-{number}")
-    models = ConfiguredRoleModels(clients, {"instruction_generator": SPEC}, ModelParameters())
+    models = RoleModels(clients, {"instruction_generator": SPEC}, ModelParameters())
 
     def check(_: Draft) -> Objections:
         return Objections(objections=("once more",))

@@ -31,21 +31,11 @@ from lawtrace.schemas.model_spec import ModelParameters
 log = get_logger(__name__)
 
 
-class OccurrenceCounter:
-    """Counts identical requests of the same stage, role, task, unit, style, model under test and variant. Shared by the
-    clients of a run.
+Occurrences = Counter[tuple[str | None, ...]]
+"""How often each request was sent by the same stage, role, task, unit, style, model under test and variant of a run.
 
-    Two tasks that send the same request concurrently do not share numbers, so a replay gives each its own answer.
-    """
-
-    def __init__(self) -> None:
-        self._seen: Counter[tuple[str | None, ...]] = Counter()
-
-    def next(self, context: Context, request_hash: str) -> int:
-        place = (context.stage, context.role, context.task, context.unit, context.style, context.tested_model)
-        key = (*place, context.variant, request_hash)
-        self._seen[key] += 1
-        return self._seen[key] - 1
+Two tasks that send the same request concurrently do not share numbers, so a replay gives each its own answer.
+"""
 
 
 class RecordedClient(RequestClient):
@@ -65,7 +55,7 @@ class RecordedClient(RequestClient):
         context: Context,
         *,
         event_log: EventLog,
-        occurrences: OccurrenceCounter,
+        occurrences: Occurrences,
         parameters: ModelParameters,
         model_info: ModelInfo,
         earlier: ReplaySource | None,
@@ -126,7 +116,10 @@ class RecordedClient(RequestClient):
         context = self.context.at(turn=self._turn)
         self._turn += 1
         request_hash = hash_request(request, context.model or "", self._parameters, context.trial)
-        occurrence = self._occurrences.next(context, request_hash)
+        place = (context.stage, context.role, context.task, context.unit, context.style, context.tested_model)
+        key = (*place, context.variant, request_hash)
+        occurrence = self._occurrences[key]
+        self._occurrences[key] += 1
         return ModelCall(request, context, self._parameters, request_hash, occurrence)
 
     def _record_failure(self, call: ModelCall, reason: FailureReason, text: str, level: int | None) -> None:

@@ -39,7 +39,7 @@ from lawtrace.agents.models.limits import (
 )
 from lawtrace.agents.models.model_call import Layer
 from lawtrace.agents.models.provider import Connect, Passthrough, RemoteEndpoint, connect
-from lawtrace.agents.models.recording import OccurrenceCounter, RecordedClient, WriteAheadLayer
+from lawtrace.agents.models.recording import Occurrences, RecordedClient, WriteAheadLayer
 from lawtrace.agents.models.replay import ReplayLayer, ReplaySource, recorded_model
 from lawtrace.agents.models.request_client import MODEL_INFO, RequestClient
 from lawtrace.agents.models.retry import RetryLayer
@@ -84,7 +84,7 @@ class ModelClients:
         self._earlier = earlier
         self._clock = clock
         self._slots = asyncio.Semaphore(self._settings.concurrency)
-        self._occurrences = OccurrenceCounter()
+        self._occurrences = Occurrences()
         self._budget = BudgetTracker(
             self._settings.budget,
             event_log,

@@ -19,7 +19,7 @@ from lawtrace.agents.legal.decomposition import AGENT_ROLES, DecompositionLimits
 from lawtrace.agents.legal.embedding_endpoint import EMBEDDERS
 from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.agents.role_models import ConfiguredRoleModels
+from lawtrace.agents.role_models import RoleModels
 from lawtrace.environments.legal.case import CONTEXTS, Context, context_name, parse_context
 from lawtrace.environments.legal.retrieval.ranking import DepthShare
 from lawtrace.environments.legal.retrieval.retrievers import RetrieverName
@@ -170,12 +170,12 @@ class LegalRecipe(CallOptions):
             raise ValueError("released_embedding needs embedding = 'minilm': it uses the [CLS] vector")
         return self
 
-    def role_models(self, clients: ModelClients, meta_llm: str | None = None) -> ConfiguredRoleModels:
+    def role_models(self, clients: ModelClients, meta_llm: str | None = None) -> RoleModels:
         """The model behind each role; ``meta_llm`` takes the roles that the Meta-LLM of a cell has."""
         models = self.roles.specs()
         if meta_llm is not None:
             models |= dict.fromkeys(META_LLM_ROLES, ModelSpec.parse(meta_llm))
-        return ConfiguredRoleModels(clients, models, self.parameters, prompts_of(self.prompts), LEGAL_OFFLINE_ROLES)
+        return RoleModels(clients, models, self.parameters, prompts_of(self.prompts), LEGAL_OFFLINE_ROLES)
 
     @property
     def offers_refusal(self) -> bool:

@@ -18,7 +18,7 @@ from lawtrace.agents.legal.meta_llm import LegalAnswer, answer_once
 from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.participants import RoleFailure
-from lawtrace.agents.role_models import ConfiguredRoleModels
+from lawtrace.agents.role_models import RoleModels
 from lawtrace.environments.legal.case import Agent, Case, Chunk, Question, context_name, parse_context
 from lawtrace.environments.legal.choice_parser import REFUSED, parse_choice, parse_text
 from lawtrace.environments.legal.retrieval.embedding import CachedEncoder, Encoder, MiniLM, Pooling
@@ -65,7 +65,7 @@ class CellRunner:
 
     cell: GridCell
     recipe: LegalRecipe
-    role_models: ConfiguredRoleModels
+    role_models: RoleModels
     event_log: EventLog
     ranker: Ranker | None = None
     stage: str = "answers"

@@ -6,7 +6,7 @@ from lawtrace.agents.conversations.provenance import ExtractionProvenance
 from lawtrace.agents.conversations.rule_extraction import extract_rules
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.agents.role_models import ConfiguredRoleModels
+from lawtrace.agents.role_models import RoleModels
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.runs.scoring.rule_comparison import distinct_rules, unmatched_rules
@@ -47,7 +47,7 @@ async def run_offline_extraction(
     return await extract_rules(
         domain.environment,
         regulation,
-        role_models=ConfiguredRoleModels(ModelClients(log), offline, ModelParameters()),
+        role_models=RoleModels(ModelClients(log), offline, ModelParameters()),
         context=Context(stage="rules", role="policy_extractor"),
         event_log=log,
         most_rounds=_BASELINE_ROUNDS,

@@ -27,7 +27,7 @@ from lawtrace.solver.rules import Rule
 
 if TYPE_CHECKING:  # a plan of the calls waits for no client of a model
     from lawtrace.agents.models.stack import ModelClients
-    from lawtrace.agents.role_models import ConfiguredRoleModels
+    from lawtrace.agents.role_models import RoleModels
 
 Row = TypeVar("Row", bound=BaseModel)
 Inputs = TypeVar("Inputs", contravariant=True)
@@ -203,13 +203,13 @@ class StageContext(StageInputs):
     shard: Shard = WHOLE
     cluster: Cluster | None = None
     sandboxes: int | None = None
-    role_models: "ConfiguredRoleModels" = field(init=False)
+    role_models: "RoleModels" = field(init=False)
     judge: AttemptJudge = field(init=False)
 
     def __post_init__(self) -> None:
-        from lawtrace.agents.role_models import ConfiguredRoleModels
+        from lawtrace.agents.role_models import RoleModels
 
         recipe = self.recipe
-        role_models = ConfiguredRoleModels(self.clients, recipe.models.specs(), recipe.parameters, self.prompts)
+        role_models = RoleModels(self.clients, recipe.models.specs(), recipe.parameters, self.prompts)
         object.__setattr__(self, "role_models", role_models)
         object.__setattr__(self, "judge", AttemptJudge(self.domain.environment))

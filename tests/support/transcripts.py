@@ -11,6 +11,7 @@ from autogen_core.models import AssistantMessage, ChatCompletionClient, LLMMessa
 
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.scripted_client import ScriptedClient
+from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompt, Prompts
 from lawtrace.schemas.log_entries import Context, MessageSent
@@ -20,7 +21,7 @@ Teams = Mapping[str, Callable[[], Coroutine[Any, Any, list[str]]]]
 """For each team a function that lets it speak and returns the transcript."""
 
 
-class Cast:
+class Cast(RoleModels):
     """Scripted roles; notes what each is sent."""
 
     def __init__(
