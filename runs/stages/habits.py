@@ -104,7 +104,7 @@ def select_requests(
         )
         for number in numbers
     ]
-    return [numbers[chosen] for chosen in select_pairs(environment, candidates, count, on_round=on_round).chosen]
+    return [numbers[chosen] for chosen in select_pairs(environment, candidates, count, on_round=on_round)]
 
 
 def _sides(

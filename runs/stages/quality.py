@@ -42,7 +42,6 @@ from lawtrace.runs.stages.human_texts import secret_of
 from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import Style, TaskVariant
-from lawtrace.schemas.events import Json
 from lawtrace.schemas.findings import HabitRow
 from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.quality_rows import Check, QualityFinding, QualityRow
@@ -58,6 +57,7 @@ from lawtrace.solver.masking.instructions import (
     requested_calls,
 )
 from lawtrace.solver.masking.requests import AskedRequest
+from lawtrace.solver.masking.surface_forms import scalars
 from lawtrace.solver.masking.text_checks import CheckedText, TextCheck, check_text
 from lawtrace.solver.traces import PlannedCall, Trace, literal_calls, without_call
 
@@ -181,7 +181,7 @@ def _instruction_findings(one: _ExaminedTask) -> Iterable[QualityFinding]:
         for place, text in (("text", instruction.text), ("variables", str(instruction.variables))):
             for leak in find_leaks(environment, text, event_phrases=ours):
                 yield _failed("leak-free", f"{place}: reveals a hidden step: {leak!r}", style)
-        known = f"{instruction.text}\n{_flat(instruction.variables)}"
+        known = "\n".join([instruction.text, *map(str, scalars(dict(instruction.variables)))])
         for unknown in find_unknowable(environment, calls, numbers, known):
             yield _failed("solvable", f"{unknown} cannot be known", style)
 
@@ -202,23 +202,6 @@ def _written_findings(one: _ExaminedTask, style: Style) -> Iterable[QualityFindi
     known = "\n".join([one.task.instructions[style].text, *checked.said])
     for unknown in find_unknowable(one.environment, request.calls, request.numbers(style), known):
         yield _failed("solvable", f"{unknown} cannot be known", style)
-
-
-def _flat(variables: Mapping[str, Json]) -> str:
-    """The values of the variables, one per line."""
-
-    def values(value: Json) -> Iterable[str]:
-        match value:
-            case dict():
-                for part in value.values():
-                    yield from values(part)
-            case list():
-                for part in value:
-                    yield from values(part)
-            case _:
-                yield str(value)
-
-    return "\n".join(values(dict(variables)))
 
 
 async def _read(context: StageContext, task: Task, *, offline: bool) -> Mapping[Style, RequestReading | None]:

@@ -77,31 +77,22 @@ def call_mutants(environment: Environment, rules: Sequence[Rule], trace: Trace) 
             if name in event.arguments and name != RESULT:
                 changes.append((name, _replace_at(event.arguments[name], place.path[1:], value)))
         for name, value in {str(change): change for change in changes}.values():
-            yield with_argument("argument", trace, index, FieldPath((name,)), value)
+            yield with_value("argument", trace, index, FieldPath((name,)), value)
         for place, value in values:
             if place.path[0] == RESULT:
-                yield with_result("result", trace, index, place, value)
+                yield with_value("result", trace, index, place, value)
 
 
 def with_value(kind: MutationKind, trace: Trace, index: int, place: FieldPath, value: Json) -> Mutant:
     """The trace with another value at a place of a call, which must be there."""
-    changed = with_result if place.path[0] == RESULT else with_argument
-    return changed(kind, trace, index, place, value)
-
-
-def with_argument(kind: MutationKind, trace: Trace, index: int, place: FieldPath, value: Json) -> Mutant:
-    calls = calls_of(trace)
+    calls, name, path = calls_of(trace), str(place.path[0]), place.path[1:]
+    if name == RESULT:
+        change = f"{step_name(trace, index)} answering {place} = {_shown(value)}"
+        return Mutant(kind, change, calls, {index: _replace_at(trace.events[index].result, path, value)})
     tool, arguments = calls[index]
-    name = str(place.path[0])
-    changed = {**arguments, name: _replace_at(arguments.get(name), place.path[1:], value)}
+    changed = {**arguments, name: _replace_at(arguments.get(name), path, value)}
     change = f"{step_name(trace, index)} with {place} = {_shown(value)}"
     return Mutant(kind, change, (*calls[:index], (tool, changed), *calls[index + 1 :]))
-
-
-def with_result(kind: MutationKind, trace: Trace, index: int, place: FieldPath, value: Json) -> Mutant:
-    result = _replace_at(trace.events[index].result, place.path[1:], value)
-    change = f"{step_name(trace, index)} answering {place} = {_shown(value)}"
-    return Mutant(kind, change, calls_of(trace), {index: result})
 
 
 def value_in(event: Event, place: FieldPath) -> Json:

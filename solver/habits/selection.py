@@ -35,18 +35,6 @@ class Candidate:
     features: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The numbers of the selected candidates, in order, and what the best habits found pass of them.
-
-    ``passed``: how many tasks. ``whole``: of how many pairs a habit passes both sides.
-    """
-
-    chosen: tuple[int, ...]
-    passed: int = 0
-    whole: int = 0
-
-
 _Hits = dict[int, int]
 """How many sides a habit passes of each candidate of which it passes any."""
 
@@ -58,13 +46,13 @@ def select_pairs(
     *,
     share: float = BEST_SHARE,
     on_round: Callable[[], None] = lambda: None,
-) -> Selection:
-    """Select so many candidates, or all if there are no more; the result depends on them alone.
+) -> tuple[int, ...]:
+    """The numbers of so many candidates, in order, or of all if there are no more; the result depends on them alone.
 
     Where no selection meets the share, it is the best one of those tried, by all habits found in any of them.
     """
     if count >= len(candidates):
-        return Selection(tuple(range(len(candidates))))
+        return tuple(range(len(candidates)))
     search, allowed = _HabitHits(environment, candidates), int(2 * count * share)
     search.extend(range(len(candidates)))
     tried: list[tuple[int, ...]] = []
@@ -75,10 +63,8 @@ def select_pairs(
         on_round()
         whole, passed = search.passed(tried[-1])
         if passed <= allowed and not whole:
-            return Selection(tried[-1], passed, whole)
-    best = min(tried, key=search.passed)
-    whole, passed = search.passed(best)
-    return Selection(best, passed, whole)
+            return tried[-1]
+    return min(tried, key=search.passed)
 
 
 class _HabitHits:

@@ -26,7 +26,7 @@ from lawtrace.environments.spec.samplers import FieldValue
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import ListOf, is_text_type
-from lawtrace.schemas.events import Derived, Event, FromResult, FromResults, Json, JsonPath, Origin, SaidByUser
+from lawtrace.schemas.events import Derived, Event, FromResult, FromResults, Json, Origin, SaidByUser
 from lawtrace.schemas.habits import Habit, WrapperCall
 from lawtrace.solver.traces import PlannedCall, print_program
 
@@ -168,22 +168,20 @@ class _Wrapper:
     def _shown(self, number: int, table: str, field: str) -> Iterator[tuple[Json, FromResult]]:
         """The values of the field in the rows of the table that a call showed."""
         event = self._session.events[number]
-        if not event.completed:
+        if not event.completed or not isinstance(event.result, dict):
             return
-        for name, kind in _shown_results(self._environment, event.tool).get((table, field), ()):
-            found = event.result[name] if isinstance(event.result, dict) else None
-            match kind, found:
-                case "key", str():
-                    yield found, FromResult(number, (name,))
-                case "row", dict() if found.get(field) is not None:
-                    yield found[field], FromResult(number, (name, field))
-                case "rows", list():
-                    for place, row in enumerate(found):
-                        if isinstance(row, dict) and row.get(field) is not None:
-                            path: JsonPath = (name, place, field)
-                            yield row[field], FromResult(number, path)
-                case _:
-                    pass
+        for result in self._environment.tools[event.tool].results:
+            if not isinstance(result, KeyResult | RowsResult) or result.entity.table != table:
+                continue
+            found = event.result[result.name]
+            if isinstance(result, KeyResult):
+                if field == result.entity.key:
+                    yield found, FromResult(number, (result.name,))
+                continue
+            for place, row in enumerate(found if isinstance(found, list) else [found]):
+                if field in result.fields and isinstance(row, dict) and row.get(field) is not None:
+                    inside = (place,) if isinstance(found, list) else ()
+                    yield row[field], FromResult(number, (result.name, *inside, field))
 
 
 @lru_cache(maxsize=8192)
@@ -209,21 +207,3 @@ def _as_type(parameter: Parameter, value: Json, origin: Origin) -> _Read:
     if not isinstance(parameter.type, ListOf) and isinstance(value, list) and value:
         return value[0], origin.items[0] if isinstance(origin, FromResults) else origin
     return value, origin
-
-
-@lru_cache(maxsize=1024)
-def _shown_results(environment: Environment, tool: str) -> Mapping[tuple[str, str], tuple[tuple[str, str], ...]]:
-    """(table, field) -> the results that show it: their names and forms."""
-    shown: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {}
-    for result in environment.tools[tool].results:
-        match result:
-            case KeyResult():
-                fields, kind = (result.entity.key,), "key"
-            case RowsResult():
-                fields, kind = result.fields, "row" if result.single else "rows"
-            case _:
-                continue
-        for field in fields:
-            place = result.entity.table, field
-            shown[place] = (*shown.get(place, ()), (result.name, kind))
-    return shown
