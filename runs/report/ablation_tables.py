@@ -56,9 +56,6 @@ def variant_table(ablation: Ablation) -> Table:
                     "Variant": variant.number,
                     **_axis_cells(variant),
                     "Model": f"ended before it had verdicts: {variant.ended}",
-                    **rates("Pass@1", None, None),
-                    **rates("Gap", None, None),
-                    **dict.fromkeys(("#n", "#Pairs", "#Difference", "#p")),
                 }
 
     return make_table(

@@ -103,32 +103,24 @@ class RunReport:
         return sorted({rule for mark in marks for rule in mark.rules})
 
 
-def _pair_section(content: ReportContent) -> Section:
-    """The contrast pairs by model, and by the fact that their sides differ in."""
-    scenario_titles = {task.id: content.scenario_title(task.scenario) for task in content.tasks}
-    scores = pair_score_table(content.verdicts, scenario_titles)
-    text = (
-        "The two sides of a contrast pair have the same request. Their initial states differ in one fact, and so does "
-        "what is lawful. A pair is right if both sides end in safe success."
-    )
-    tables = (scores, pair_fact_table(content)) if scores.rows else ()
-    return Section("pairs", "Contrast pairs", text=(text,), tables=tables)
+_HABITS = (
+    "A habit makes the requested calls and fixed compliance calls around them. It reads neither the regulation nor "
+    "what results say. What a habit passes does not measure whether the law was read."
+)
+_PAIRS = (
+    "The two sides of a contrast pair have the same request. Their initial states differ in one fact, and so does "
+    "what is lawful. A pair is right if both sides end in safe success."
+)
+_USERS = (
+    "In a dialogue the seed chooses what the user does besides answering, whatever the model does: some models "
+    "never let it come to that. All sides of a comparison have the same users."
+)
 
 
-def _user_section(content: ReportContent) -> Section:
-    text = (
-        "In a dialogue the seed chooses what the user does besides answering, whatever the model does: some models "
-        "never let it come to that. All sides of a comparison have the same users."
-    )
-    return Section("users", "Dialogues by user", text=(text,), tables=filled(user_score_table(content.verdicts)))
-
-
-def _habit_section(content: ReportContent) -> Section:
-    text = (
-        "A habit makes the requested calls and fixed compliance calls around them. It reads neither the regulation nor "
-        "what results say. What a habit passes does not measure whether the law was read."
-    )
-    return Section("habits", "Best habit", text=(text,), tables=filled(habit_table(content.findings.habits)))
+def _optional(identifier: str, title: str, *tables: Table, text: str = "") -> list[Section]:
+    """A section of the tables with rows; none without any."""
+    shown = filled(*tables)
+    return [Section(identifier, title, text=(text,) if text else (), tables=shown)] if shown else []
 
 
 def _outcome_sections(lines: Sequence[OutcomeLine]) -> tuple[Section, Section, Section]:
@@ -170,19 +162,24 @@ def make_run_report(content: ReportContent) -> RunReport:
         tables=(*building_tables(found.funnel), *strength_tables(found.strength)),
     )
     rules, anchors = rule_tables(content, lines)
+    scores = pair_score_table(
+        content.verdicts, {task.id: content.scenario_title(task.scenario) for task in content.tasks}
+    )
+    pairs = (scores, pair_fact_table(content)) if scores.rows else ()
     return RunReport(
         content.title,
         content.settings,
         (
             verdicts,
-            *_with_tables(_habit_section(content)),
+            *_optional("habits", "Best habit", habit_table(found.habits), text=_HABITS),
             outcomes,
-            *_with_tables(_pair_section(content), _user_section(content)),
+            *_optional("pairs", "Contrast pairs", *pairs, text=_PAIRS),
+            *_optional("users", "Dialogues by user", user_score_table(content.verdicts), text=_USERS),
             failures,
             Section("comparisons", "Comparisons", tables=comparisons),
             _coverage_section(content.coverage),
             building,
-            *_usage_section(content.usage),
+            *_optional("usage", "Cost and health", usage_table(content.usage)),
             _rule_section(content, rules),
         ),
         notices=(*content.notices, *_notices(content)),
@@ -192,11 +189,6 @@ def make_run_report(content: ReportContent) -> RunReport:
         rule_anchors=anchors,
         identity=content.identity,
     )
-
-
-def _with_tables(*sections: Section) -> list[Section]:
-    """The sections with tables."""
-    return [section for section in sections if section.tables]
 
 
 def _coverage_section(coverage: Sequence[CoverageLine]) -> Section:
@@ -245,8 +237,8 @@ def make_ablation_report(
         for line in content.coverage:
             traces.setdefault((line.scenario, line.mode), line)
     coverage = _coverage_section(tuple(traces.values()))
-    comparisons = Section("comparisons", "Comparisons", tables=_model_pairs(lines, ablation))
-    outcomes = [figures, failures, coverage, verdicts, *_with_tables(comparisons)]
+    comparisons = _optional("comparisons", "Comparisons", *_model_pairs(lines, ablation))
+    outcomes = [figures, failures, coverage, verdicts, *comparisons]
     return RunReport(
         title,
         settings,
@@ -254,7 +246,7 @@ def make_ablation_report(
             *(outcomes if only_environments else variants),
             *(variants if only_environments else outcomes),
             Section("building", "Building", tables=(variant_building_table(ablation),)),
-            *_usage_section(usage),
+            *_optional("usage", "Cost and health", usage_table(usage)),
         ),
         notices=tuple(dict.fromkeys(notice for content in contents.values() for notice in content.notices)),
         identity=identity or {},
@@ -311,10 +303,6 @@ def _extraction_notices(provenance: ExtractionProvenance) -> list[str]:
         reason = f": {head.stopped}" if head.stopped else ""
         notices.append(f"{len(provenance.unread)} of {len(provenance.provisions)} provisions were not read{reason}.")
     return notices
-
-
-def _usage_section(usage: Sequence[ModelUsage]) -> list[Section]:
-    return [Section("usage", "Cost and health", tables=(usage_table(usage),))] if usage else []
 
 
 def _notices(content: ReportContent) -> list[str]:

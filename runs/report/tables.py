@@ -16,7 +16,7 @@ from lawtrace.runs.scoring.metrics import Interval
 from lawtrace.schemas.errors import OperationalError
 
 Value = str | int | float | None
-Look = Literal["", "strong", "code", "odd"]
+Look = Literal["", "strong", "code"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +153,9 @@ def number(value: int | None, *, aside: str = "", link: Target | None = None) ->
     return Cell(value, "–" if value is None else f"{value:,}", aside=aside, link=link)
 
 
-def decimal(value: float | None, digits: int = 2, *, signed: bool = False) -> Cell:
+def decimal(value: float | None, digits: int = 2) -> Cell:
     """A number with decimals; a dash for None."""
-    return Cell(value, "–" if value is None else f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}")
+    return Cell(value, "–" if value is None else f"{value:.{digits}f}")
 
 
 def share(
@@ -176,19 +176,17 @@ def heat(value: float | None, *below: str, more: Mapping[str, Value] | None = No
     return Cell(value, short_percent(value), more or {}, below=below, shade=value)
 
 
-def part(count: int, whole: int, *, digits: int = 1, strong: bool = False) -> Cell:
+def part(count: int, whole: int, *, strong: bool = False) -> Cell:
     """A share with the count and the whole that it is made of."""
     value = count / whole if whole else None
     more: dict[str, Value] = {"count": count, "of": whole}
-    return Cell(value, percent(value, digits=digits), more, f"{count}/{whole}", look="strong" if strong else "")
+    return Cell(value, percent(value), more, f"{count}/{whole}", look="strong" if strong else "")
 
 
-def p_value(value: float | None, adjusted: float | None = None) -> Cell:
-    """A p-value, with the adjusted one in brackets."""
-    if value is None:
+def p_value(value: float | None, adjusted: float | None) -> Cell:
+    """A p-value, with the adjusted one in brackets; a dash for None."""
+    if value is None or adjusted is None:
         return Cell(None, "–")
-    if adjusted is None:
-        return Cell(value, show_probability(value))
     return Cell(value, show_probability(value), {"adjusted": adjusted}, f"({show_probability(adjusted)})")
 
 
@@ -207,10 +205,10 @@ def make_table(
     look: Literal["", "dense", "cells", "rules"] = "dense",
     anchors: Sequence[str] = (),
 ) -> Table:
-    """A table of lines with the same columns. ``anchors``: of the rows, if they have any."""
+    """A table of lines; a dash for a column that a line has not. ``anchors``: of the rows, if they have any."""
     rows = list(lines)
-    names = list(rows[0]) if rows else []
-    cells = [tuple(_cell(row[column]) for column in names) for row in rows]
+    names = list(dict.fromkeys(column for row in rows for column in row))
+    cells = [tuple(_cell(row.get(column)) for column in names) for row in rows]
     columns = tuple(one if isinstance(one, Column) else _column(one) for one in names)
     made = tuple(Row(of, anchor) for of, anchor in zip(cells, anchors or [""] * len(rows), strict=True))
     return Table(name, title, columns, made, caption, grouped, look)

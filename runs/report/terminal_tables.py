@@ -1,6 +1,6 @@
 """Terminal tables: outcomes, planned model calls, and any table of a report."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -13,36 +13,25 @@ from lawtrace.runs.report.text import format_duration, visible
 from lawtrace.runs.scoring.metrics import OutcomeCounts, count_outcomes, group_verdicts
 from lawtrace.schemas.verdict_rows import OUTCOMES, Outcome, Verdict
 
-_LABELS = {"authorized": "", "denied": "denied"}
 
-
-def outcome_table(
-    verdicts: Iterable[Verdict],
-    environments: Mapping[str, str] | None = None,
-    *,
-    planned: int | None = None,
-    unusable: int = 0,
-) -> Table:
-    """A row for each model and style: Pass@1 and outcome counts, at most 80 columns wide,
-    and wider if an attempt is undetermined.
+def outcome_table(verdicts: Iterable[Verdict], *, planned: int | None = None, unusable: int = 0) -> Table:
+    """A row for each model and style, denied sessions apart: Pass@1 and outcome counts, at most 80 columns wide, and
+    wider if an attempt is undetermined.
 
     ``planned``: number of planned attempts; by default the number of verdicts. ``unusable``: rows that could not be
     used, also counted as invalid.
-
-    ``environments`` (task id -> environment) splits the rows by environment, if there are several; without it, denied
-    sessions have separate rows.
     """
     rows = list(verdicts)
     every = count_outcomes(rows, planned)
-    groups = group_verdicts(rows, environments or {row.task: _LABELS[row.variant] for row in rows})
-    split = len({group.environment for group in groups}) > 1
+    apart = "denied: " if len({row.variant for row in rows}) > 1 else ""
+    groups = group_verdicts(rows, {row.task: apart if row.variant == "denied" else "" for row in rows})
     shown: list[Outcome] = [outcome for outcome in OUTCOMES if outcome != "undetermined" or every.undetermined]
     made = tables.make_table(
         "outcomes",
         "Pass@1",
         (
             {
-                "model": f"{group.environment}: {group.model}" if split and group.environment else group.model,
+                "model": f"{group.environment}{group.model}",
                 "style": group.style,
                 "#Pass@1": tables.share(tally.pass_at_1),
                 **{f"#{OUTCOME_LABELS[one].label.replace(' ', ' > ')}": tally.count(one) for one in shown},

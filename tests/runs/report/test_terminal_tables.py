@@ -6,10 +6,10 @@ from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.terminal_tables import outcome_table
 
 
-def printed(content: ReportContent, environments: dict[str, str] | None = None, *, width: int = 80) -> list[list[str]]:
+def printed(content: ReportContent, *, width: int = 80) -> list[list[str]]:
     file = StringIO()
     console = Console(file=file, width=width)
-    console.print(outcome_table(content.verdicts, environments))
+    console.print(outcome_table(content.verdicts))
     text = file.getvalue()
     return [line.split() for line in text.splitlines()]
 
@@ -24,11 +24,3 @@ def test_rows_by_model_and_style(content: ReportContent):
         ["goal", "0.0", "%", "0", "1", "0", "1", "0", "0"],
         ["workflow", "0.0", "%", "0", "0", "1", "0", "1", "0"],
     ]
-
-
-def test_rows_by_environment(content: ReportContent):
-    lines = printed(content, {"banking-1": "banking", "banking/2 <b>": "other"})
-    for environment in ("banking", "other"):
-        at = lines.index([f"{environment}:"])
-        assert lines[at + 1] == ["baseline:reference"]
-        assert lines[at + 2] == ["goal", "100.0", "%", "1", "0", "0", "0", "0", "0"]
