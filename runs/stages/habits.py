@@ -109,9 +109,9 @@ def select_requests(
 
 def _sides(
     environment: Environment, rules: Sequence[Rule], requested: tuple[PlannedCall, ...], rows: Sequence[TraceRow]
-) -> tuple[HabitCase, HabitCase]:
+) -> tuple[HabitCase, ...]:
     """The sides of a contrast pair as a habit meets them."""
-    first, second = (
+    return tuple(
         _case(
             row.id,
             trace_of(row, environment),
@@ -121,7 +121,6 @@ def _sides(
         )
         for row in rows
     )
-    return first, second
 
 
 def _features(environment: Environment, first: TraceRow, second: TraceRow) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.findings import Coverage
 from lawtrace.solver.automata.automaton import Automaton
-from lawtrace.solver.coverage.timed_mutants import window_uses
+from lawtrace.solver.coverage.timed_mutants import time_of, window_uses
 from lawtrace.solver.coverage.value_mutants import tracked_fields, values_of
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.product import Product
@@ -98,7 +98,8 @@ def _exercised(rule: Rule, traces: Sequence[Sequence[Event]]) -> tuple[str, ...]
     for use in dict.fromkeys(window_uses(rule.parsed)):
         counts = {"before": 0, "inside": 0, "after": 0}
         for trace in traces:
-            for start, now in use.distances(trace):
+            for earlier, later in use.pairs(trace):
+                start, now = time_of(trace[earlier]), time_of(trace[later])
                 opened, closed = use.window.opened(start, now), use.window.closed(start, now)
                 counts["inside" if opened and not closed else "after" if closed else "before"] += 1
         found.append(f"{use.window}: {', '.join(f'{count} {where}' for where, count in counts.items() if count)}")

@@ -135,23 +135,19 @@ def _list_mutations(environment: Environment, event: Event) -> Iterator[tuple[st
 
 
 def _field_mutations(rules: Sequence[Rule], event: Event) -> Iterator[tuple[FieldPath, Json]]:
-    """Other values of the fields that rules read."""
-    read = _element_fields(rules, event.tool)
-    for place, constants in _observed_fields(rules, event.tool).items():
+    """Other values of the fields that rules read, except in comparisons with variables."""
+    atoms = [atom for rule in rules for atom in atoms_of([rule.parsed]) if atom.tool == event.tool]
+    conditions = [atom.condition for atom in atoms if atom.condition is not None]
+    found = (leaf for condition in conditions for leaf in condition_leaves(condition))
+    read = {str(leaf.path[0]) for leaf in found if isinstance(leaf, Element) and leaf.path}
+    fields: dict[FieldPath, list[Json]] = {}
+    for condition in conditions:
+        for place in sorted(_fields_without_variables(condition), key=str):
+            fields.setdefault(place, []).extend(_constants(condition))
+    for place, constants in fields.items():
         now = value_in(event, place)
         for value in (*_other_values(now, constants), *_changed_fields(now, constants, read)):
             yield place, value
-
-
-def _observed_fields(rules: Sequence[Rule], tool: str) -> dict[FieldPath, list[Json]]:
-    """The fields of a call that rules read, except in comparisons with variables, and the constants beside them."""
-    found: dict[FieldPath, list[Json]] = {}
-    for rule in rules:
-        for atom in atoms_of([rule.parsed]):
-            if atom.tool == tool and atom.condition is not None:
-                for place in sorted(_fields_without_variables(atom.condition), key=str):
-                    found.setdefault(place, []).extend(_constants(atom.condition))
-    return found
 
 
 def _fields_without_variables(condition: Condition) -> set[FieldPath]:
@@ -202,13 +198,6 @@ def _changed_fields(value: Json, constants: Sequence[Json], read: Set[str]) -> I
             for other in _other_values(_value_at(item, (name,)), constants):
                 if other in constants:
                     yield _replace_at(value, (index, name), other)
-
-
-def _element_fields(rules: Sequence[Rule], tool: str) -> frozenset[str]:
-    """The fields that rules read of the objects in lists."""
-    conditions = [atom.condition for rule in rules for atom in atoms_of([rule.parsed]) if atom.tool == tool]
-    found = (leaf for condition in conditions if condition is not None for leaf in condition_leaves(condition))
-    return frozenset(str(leaf.path[0]) for leaf in found if isinstance(leaf, Element) and leaf.path)
 
 
 def _value_at(value: Json, path: Sequence[str | int]) -> Json:

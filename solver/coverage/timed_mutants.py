@@ -47,11 +47,6 @@ class WindowUse:
                 if begins and _is_of(event, self.later):
                     yield earlier, later
 
-    def distances(self, events: Sequence[Event]) -> Iterator[tuple[int, int]]:
-        """The times of these calls."""
-        for earlier, later in self.pairs(events):
-            yield time_of(events[earlier]), time_of(events[later])
-
 
 def _is_of(event: Event, tools: Tools) -> bool:
     return not tools or event.tool in tools

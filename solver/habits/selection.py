@@ -31,7 +31,7 @@ class Candidate:
         features: what makes it like other pairs: its fact, its requested changes, the reason of its refusal.
     """
 
-    sides: tuple[tuple[HabitCase, HabitCase], ...]
+    sides: tuple[tuple[HabitCase, ...], ...]
     features: tuple[str, ...]
 
 

@@ -21,6 +21,7 @@ from lawtrace.solver.planner.conflicts import Conflicts, Positions
 from lawtrace.solver.planner.sequence_graph import Move, SequenceGraph, ToolSequence
 
 BEAM_WIDTH = 12
+"""How many beginnings are kept while pairs are wanted."""
 MAX_BACKTRACKING_MOVES = 50_000
 """The number of moves after which the backtracking search gives up."""
 
@@ -56,7 +57,6 @@ def draw_tool_sequence(
     *,
     earlier: Sequence[ToolSequence] = (),
     distance: int = 0,
-    beam: int = BEAM_WIDTH,
     conflicts: Conflicts | None = None,
     start: int = 0,
 ) -> ToolSequence:
@@ -64,7 +64,6 @@ def draw_tool_sequence(
 
     Args:
         earlier: sequences of the same length, from each of which it differs in at least ``distance`` positions.
-        beam: how many prefixes are kept; it matters only while pairs are wanted.
         conflicts: beginnings to avoid.
         start: the node in which the sequence begins.
 
@@ -74,7 +73,7 @@ def draw_tool_sequence(
         raise SearchError(f"environment {graph.environment.name!r}: no compliant trace of {length} calls exists")
     constraint = _DistanceConstraint(earlier, distance, length)
     drawing = _Drawing(graph, length, random, constraint, Conflicts() if conflicts is None else conflicts, start)
-    found = drawing.beam_search(wanted, beam) if wanted or constraint.start else drawing.random_sequence()
+    found = drawing.beam_search(wanted) if wanted or constraint.start else drawing.random_sequence()
     return drawing.backtracking_search() if found is None else found
 
 
@@ -99,22 +98,19 @@ class _DistanceConstraint:
                 remaining_unmet.append((number, differs))
         return tuple(remaining_unmet)
 
-    def infeasible_error(self, graph: SequenceGraph) -> SearchError:
+    def error(self, graph: SequenceGraph, *, proved: bool) -> SearchError:
+        """That there is no further sequence, or that none was found."""
+        positions = "one position" if self._distance == 1 else f"{self._distance} positions"
+        apart = f"that differs from each of them in {positions}"
+        if proved:
+            found = f" there is no further one of {self._length} calls {apart}"
+        else:
+            found = (
+                f", a search of {MAX_BACKTRACKING_MOVES} moves found none {apart}, and did not prove that there is none"
+            )
         return SearchError(
-            f"environment {graph.environment.name!r}: after {len(self.earlier)} traces there is no further one of "
-            f"{self._length} calls that differs from each of them in {self._positions_text}; ask for fewer traces or "
-            "a smaller distance"
-        )
-
-    @property
-    def _positions_text(self) -> str:
-        return "one position" if self._distance == 1 else f"{self._distance} positions"
-
-    def undecided_error(self, graph: SequenceGraph) -> SearchError:
-        return SearchError(
-            f"environment {graph.environment.name!r}: after {len(self.earlier)} traces, a search of "
-            f"{MAX_BACKTRACKING_MOVES} moves found none that differs from each of them in {self._positions_text}, and "
-            "did not prove that there is none; ask for fewer traces or a smaller distance"
+            f"environment {graph.environment.name!r}: after {len(self.earlier)} traces{found}; "
+            "ask for fewer traces or a smaller distance"
         )
 
 
@@ -141,12 +137,12 @@ class _Drawing:
             tools.append(tool)
         return tuple(tools)
 
-    def beam_search(self, wanted: AbstractSet[ToolPair], beam: int) -> ToolSequence | None:
+    def beam_search(self, wanted: AbstractSet[ToolPair]) -> ToolSequence | None:
         """A sequence with many of the wanted pairs; None if the beam runs empty."""
         bits = self.graph.pair_bits(wanted)
         prefixes = [_Prefix(self.start, self.conflicts.start, self.constraint.start)]
         for remaining in range(self.length - 1, -1, -1):
-            prefixes = self._best(self._extensions(prefixes, remaining, bits), beam if wanted else 1)
+            prefixes = self._best(self._extensions(prefixes, remaining, bits), BEAM_WIDTH if wanted else 1)
             if not prefixes:
                 return None
         return prefixes[0].tools
@@ -226,7 +222,7 @@ class _Drawing:
                 continue
             tried += 1
             if tried > MAX_BACKTRACKING_MOVES:
-                raise self.constraint.undecided_error(self.graph)
+                raise self.constraint.error(self.graph, proved=False)
             move = moves.pop()
             after = self.constraint.after(unmet, position, move.tool)
             follows = self.conflicts.after(reached, move.tool)
@@ -240,7 +236,7 @@ class _Drawing:
                 "the rules allow sequences of tools, but the initial states have no arguments and times for them "
                 f"({len(self.conflicts)} beginnings are excluded); give them more rows, or amounts a smaller domain"
             )
-        raise self.constraint.infeasible_error(self.graph)
+        raise self.constraint.error(self.graph, proved=True)
 
     def _shuffled_moves(self, node: int, remaining: int) -> list[Move]:
         moves = list(self.graph.completable_moves(node, remaining)) if remaining else []

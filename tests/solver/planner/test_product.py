@@ -168,4 +168,4 @@ def test_a_sequence_has_the_only_wanted_pair(mode: TraceMode) -> None:
     """However rare the pair is, even a single prefix is led to it."""
     product = PRODUCTS[mode]
     for pair in sorted(product.feasible_pairs(8)):
-        assert pair in adjacent_pairs(draw_tool_sequence(product, 8, Random(0), {pair}, beam=1))
+        assert pair in adjacent_pairs(draw_tool_sequence(product, 8, Random(0), {pair}))
