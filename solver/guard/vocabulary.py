@@ -53,11 +53,16 @@ class AbstractEvent:
 
 
 class Vocabulary:
-    """The representative events of some rules, with values for their fields so that rules tell apart what they can."""
+    """The representative events of some rules, with values for their fields so that rules tell apart what they can.
+
+    Attributes:
+        exact: whether representative events can be all that matter.
+    """
 
     def __init__(self, rules: Sequence[Rule], tools: Mapping[str, ToolSchema]) -> None:
         self._schemas: Final = tools
         self._uses: Final = FieldUses(rules)
+        self.exact: Final = self._uses.exact
 
     # Values that matter
 
@@ -131,7 +136,7 @@ class Vocabulary:
     def events(self, tools: Collection[str], live: Live, now: int | None) -> Representatives:
         """The representative events of some tools at a time."""
         found: list[Event] = []
-        exact, cut = self._uses.exact, frozenset[Field]()
+        exact, cut = self.exact, frozenset[Field]()
         for tool in (name for name in self._uses.fields if name in tools):
             if tool in SPEAKERS:
                 found += self._messages(tool, live, now)

@@ -2,13 +2,14 @@
 
 Automata decide the other rules (`lawtrace.solver.lint.rule_sets`). Here the search of the guard looks for traces: a
 trace is a continuation of the empty one with representative events (`lawtrace.solver.guard.search`), of any tools, with
-any arguments and results of their types. Where it finds none, Z3 proves that there is none of up to `MOST_CALLS` calls,
-and then of up to `LONGER` (`lawtrace.solver.smt.free_traces`), or nothing is claimed. Rules are added lazily. Rules
-without time take part, and are reported only where a rule with time has a share in it.
+any arguments and results of their types. Where it ends without one, and the representatives are all that matter, there
+is none; else nothing is claimed. That a rule implies another may also be seen from their form. Rules are added lazily.
+Rules without time take part, and are reported only where a rule with time has a share in it.
 """
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -18,28 +19,35 @@ from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.events import Event
 from lawtrace.solver.guard.component import CompiledComponent, Component
-from lawtrace.solver.guard.search import decide
+from lawtrace.solver.guard.search import Answer, decide
 from lawtrace.solver.guard.space import Budget
 from lawtrace.solver.guard.tools import read_tools
 from lawtrace.solver.lint.findings import Excluded, RuleFinding, Witness
 from lawtrace.solver.logic import syntax as s
-from lawtrace.solver.logic.normal_form import disjunction, original_names
+from lawtrace.solver.logic.entailment import visibly_entails
+from lawtrace.solver.logic.normal_form import disjunction, normal_form, original_names
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.logic.violations import calls_of_violation
 from lawtrace.solver.model_checking.explanations import join_names
 from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.smt.free_traces import FreeTraces
 
 SEARCH_STEPS: Final = 3_000
-"""How many steps one search may take."""
-MOST_CALLS: Final = 6
-"""How long the traces are in which some rules must exclude something."""
-LONGER: Final = 10
-"""How long they are then; counts and sums may need long traces."""
+"""How many steps a search may take that can only find a trace."""
+EXHAUSTIVE_STEPS: Final = 30_000
+"""How many if it can also exclude all traces."""
+MOST_CALLS: Final = 4
+"""The length of the traces that a search with times excludes: each call one edge of a window after the one before."""
 
 _Events = tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """A question that was not decided: the rules that were asked about."""
+
+    rules: tuple[str, ...]
 
 
 class FirstOrderAnalysis:
@@ -72,6 +80,7 @@ class FirstOrderAnalysis:
         self._compliant: list[_Events] = []
         self._open: dict[str, list[str]] = {}
         self._rules: Final = {rule.id: rule for rule in rules}
+        self._normal: Final = {rule.id: normal_form(rule.parsed) for rule in rules}
         named = {atom.tool for atom in s.atoms_of(rule.parsed for rule in rules)}
         self._tools = [tool for tool in environment.tools if tool in named]
         self._find_conflicts()
@@ -87,9 +96,9 @@ class FirstOrderAnalysis:
         """What the claims rest on, as sentences."""
         timed = [rule for rule in self._rules if self._is_metric(rule)]
         return (
-            f"What is said of {join_names(timed)} was searched in traces of a few calls (each finding says how many), "
-            "with any arguments and results of their types, lists of at most two elements and any texts. Longer traces "
-            "are not covered.",
+            f"What is said of {join_names(timed)} was searched with representatives of all arguments, results and "
+            f"times that the rules tell apart. Where times matter, traces of more than {MOST_CALLS} calls are not "
+            "covered.",
         )
 
     # Questions
@@ -102,8 +111,8 @@ class FirstOrderAnalysis:
                 self.findings.append(excluded.conflict())
         remaining = [rule for rule in self._rules if all(rule not in finding.rules for finding in self.findings)]
         while remaining and not isinstance(excluded := self._ask(remaining, some_call), tuple):
-            if excluded is None:
-                self._undecided("can be kept together with the others", remaining[-1])
+            if isinstance(excluded, Open):
+                self._undecided("can be kept together with the others", remaining[-1], excluded.rules)
                 return
             if not any(map(self._is_metric, excluded.core)):  # known, and proved by automata
                 return
@@ -120,8 +129,8 @@ class FirstOrderAnalysis:
             if len(context) == len(self._rules) and self._compliant_trace(goal) is not None:
                 continue
             excluded = self._ask(context, goal)
-            if excluded is None:
-                self._undecided("can be triggered", rule)
+            if isinstance(excluded, Open):
+                self._undecided("can be triggered", rule, (rule, *excluded.rules))
             if not isinstance(excluded, Excluded) or not any(map(self._is_metric, (rule, *excluded.core))):
                 continue
             if excluded.core == (rule,):  # a prohibition of what triggers it
@@ -140,8 +149,8 @@ class FirstOrderAnalysis:
         for tool in self._tools:
             goal = _goal(s.Eventually(s.Atom(tool)))
             answer = self._compliant_trace(goal) or self._ask(list(self._rules), goal)
-            if answer is None:
-                self._undecided("can be called by a compliant trace", tool)
+            if isinstance(answer, Open):
+                self._undecided("can be called by a compliant trace", tool, answer.rules)
             elif not isinstance(answer, Excluded):
                 self.calling[tool] = _witness(answer)
             elif any(map(self._is_metric, answer.core)) and frozenset(answer.core) not in known:
@@ -153,9 +162,9 @@ class FirstOrderAnalysis:
         needed = [rule for rule in self._rules if rule not in settled]
         for rule in [rule for rule in reversed(needed) if rule not in vacuous]:
             others = [other for other in needed if other != rule]
-            answer = self._ask(others, _broken(self._rules[rule]))
-            if answer is None:
-                self._undecided("is implied by others", rule)
+            answer = self._ask_breaking(rule, others)
+            if isinstance(answer, Open):
+                self._undecided("is implied by others", rule, (rule, *answer.rules))
             elif not isinstance(answer, Excluded):
                 self.breaking[rule] = _witness(answer)
             else:
@@ -169,55 +178,67 @@ class FirstOrderAnalysis:
                     self.findings.append(answer.redundant(rule))
 
     def _implies(self, rule: str, other: str) -> bool:
-        return isinstance(self._ask([rule], _broken(self._rules[other])), Excluded)
+        return isinstance(self._ask_breaking(other, [rule]), Excluded)
 
     # Answers
 
-    def _ask(self, kept: Sequence[str], goal: Rule) -> _Events | Excluded | None:
-        """A trace that keeps some rules and the goal; or the rules that exclude it; None if that was not decided.
+    def _ask_breaking(self, rule: str, kept: Sequence[str]) -> _Events | Excluded | Open:
+        """A trace that breaks a rule and keeps others; or the rules that exclude it."""
+        goal = _broken(self._rules[rule])
+        for other in kept:
+            if visibly_entails(self._normal[other], self._normal[rule]):
+                return self._excluded([self._rules[other]], goal, "The form of the rules shows it.", None)
+        return self._ask(kept, goal)
+
+    def _ask(self, kept: Sequence[str], goal: Rule) -> _Events | Excluded | Open:
+        """A trace that keeps some rules and the goal; or the rules that exclude it.
 
         Rules are added lazily, as in `lawtrace.solver.model_checking.prover`: while the trace found breaks some, they
         are added and the search begins again. So each question is about a few rules and their tools.
         """
         added: list[Rule] = []
-        while (events := self._find([*added, goal])) is not None:
-            missed = _not_kept([self._rules[rule] for rule in kept if self._rules[rule] not in added], events)
+        while (answer := self._search([*added, goal])).status == "met":
+            missed = _not_kept([self._rules[rule] for rule in kept if self._rules[rule] not in added], answer.path)
             if not missed:
-                events = _shortened(events, [*(self._rules[rule] for rule in kept), goal])
+                events = _shortened(answer.path, [*(self._rules[rule] for rule in kept), goal])
                 if len(kept) == len(self._rules):
                     self._compliant.append(events)
                 return events
             added += missed[: 1 + len(added) // 4]
-        if self._excluded([*added, goal], MOST_CALLS) < MOST_CALLS:
-            return None
-        core = sorted(added, key=list(self._rules.values()).index)
+        if answer.status == "undecided":
+            return Open(tuple(rule.id for rule in added))
+        if any(rule.is_timed for rule in (*added, goal)):
+            return self._excluded(
+                added, goal, "The search found no exception; longer traces were not searched.", MOST_CALLS
+            )
+        return self._excluded(added, goal, "The search found no exception.", None)
+
+    def _excluded(self, rules: Sequence[Rule], goal: Rule, proof: str, calls: int | None) -> Excluded:
+        """A minimal part of some rules that exclude the goal."""
+        core = sorted(rules, key=list(self._rules.values()).index)
         without: dict[str, tuple[str, ...]] = {}
         for rule in reversed(core):
             others = [other for other in core if other is not rule]
-            if (events := self._find([*others, goal])) is not None:
-                without[rule.id] = _witness(_shortened(events, [*others, goal])).steps
-            elif self._excluded([*others, goal], MOST_CALLS) == MOST_CALLS:
+            answer = self._search([*others, goal])
+            if answer.status == "met":
+                without[rule.id] = _witness(_shortened(answer.path, [*others, goal])).steps
+            elif answer.status == "lost":
                 core = others
         ids = tuple(rule.id for rule in core)
         without = {rule: without[rule] for rule in ids if rule in without}
         exceptions = [f"Without {rule} there is one: {', '.join(steps)}." for rule, steps in without.items()]
-        proof = " ".join(["Z3 found no exception; longer traces were not searched.", *exceptions])
-        return Excluded(ids, proof, without, calls=max(MOST_CALLS, self._excluded([*core, goal], LONGER)))
+        return Excluded(ids, " ".join([proof, *exceptions]), without, calls=calls)
 
-    def _find(self, rules: Sequence[Rule]) -> _Events | None:
+    def _search(self, rules: Sequence[Rule]) -> Answer:
         self._progress()
-        return _find(self._schemas, rules)
-
-    def _excluded(self, rules: Sequence[Rule], most_calls: int) -> int:
-        """Up to how many calls no trace keeps all rules, as far as Z3 proves it; -1 if it proves nothing."""
-        self._progress()
-        return FreeTraces(self._environment, [rule.compiled for rule in rules]).excluded(most_calls)
+        return find_trace(self._schemas, rules)
 
     def _is_metric(self, rule: str) -> bool:
         return isinstance(self._rules[rule].compiled, FirstOrderRule)
 
-    def _undecided(self, question: str, name: str) -> None:
-        self._open.setdefault(question, []).append(name)
+    def _undecided(self, question: str, name: str, rules: Sequence[str]) -> None:
+        if any(map(self._is_metric, rules)):
+            self._open.setdefault(question, []).append(name)
 
     def _report_undecided(self) -> None:
         """One finding for each kind of question."""
@@ -226,7 +247,7 @@ class FirstOrderAnalysis:
                 kind="undecided",
                 rules=tuple(name for name in names if name in self._rules),
                 message=f"whether it {question} was not decided for {join_names(names)}",
-                proof="The search reached its limit, or needed a condition that it cannot express; "
+                proof="The search reached its limit, or the values that it tried may not be all that matter; "
                 "neither answer is claimed.",
             )
             self.findings.append(finding)
@@ -236,15 +257,15 @@ class FirstOrderAnalysis:
         return next((events for events in self._compliant if not _not_kept([goal], events)), None)
 
 
-def _find(tools: Mapping[str, ToolSchema], rules: Sequence[Rule]) -> _Events | None:
-    """A trace of calls of some tools that keeps all rules, if one is found."""
+def find_trace(tools: Mapping[str, ToolSchema], rules: Sequence[Rule]) -> Answer:
+    """Whether there is a trace of calls of some tools that keeps all rules."""
     try:
         component = Component(CompiledComponent(rules, tools))
     except FormulaError:  # the negation of a rule may have no monitor
-        return None
+        return Answer("undecided")
     component.advance_time(DEFAULT_START)
-    answer = decide(component, (), DEFAULT_START, Budget(SEARCH_STEPS))
-    return answer.path if answer.status == "met" else None
+    steps = EXHAUSTIVE_STEPS if component.vocabulary.exact else SEARCH_STEPS
+    return decide(component, (), DEFAULT_START, Budget(steps))
 
 
 def find_first_order_examples(environment: Environment, rule: Rule) -> tuple[Witness | None, Witness | None]:
@@ -252,8 +273,8 @@ def find_first_order_examples(environment: Environment, rule: Rule) -> tuple[Wit
     tools = read_tools(environment)
     found: list[Witness | None] = []
     for wanted in ([rule, _goal(s.Eventually(_trigger(rule)))], [_broken(rule)]):
-        events = _find(tools, wanted)
-        found.append(None if events is None else _witness(_shortened(events, wanted)))
+        answer = find_trace(tools, wanted)
+        found.append(_witness(_shortened(answer.path, wanted)) if answer.status == "met" else None)
     return found[0], found[1]
 
 

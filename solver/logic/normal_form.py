@@ -9,7 +9,7 @@ which g is true: `g & !Y O f`. That can be done at the beginning of a trace, and
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
@@ -260,7 +260,7 @@ class _Normaliser:
             if not isinstance(leaf, s.RelationAggregate):
                 return leaf
             names = {name: self._fresh(name) for name in leaf.variables}
-            inner = _rename(leaf.formula, names)
+            inner = rename_variables(leaf.formula, names)
             term = None if leaf.term is None else map_leaves(leaf.term, _renaming(names))
             return replace(leaf, term=term, variables=tuple(names.values()), formula=self.normal(inner))
 
@@ -269,14 +269,15 @@ class _Normaliser:
 
     def _renamed(self, variables: tuple[str, ...], body: s.Formula) -> tuple[tuple[str, ...], s.Formula]:
         names = {name: self._fresh(name) for name in variables}
-        return tuple(names.values()), _rename(body, names)
+        return tuple(names.values()), rename_variables(body, names)
 
     def _fresh(self, name: str) -> str:
         number = next(self._names.setdefault(name, count(1)))
         return name if number == 1 else f"{name}{NUMBERED}{number}"
 
 
-def _rename(formula: s.Formula, names: dict[str, str]) -> s.Formula:
+def rename_variables(formula: s.Formula, names: Mapping[str, str]) -> s.Formula:
+    """A formula in which free variables have other names."""
     changed = {old: new for old, new in names.items() if old != new}
     return map_formula(formula, _renaming(changed)) if changed else formula
 

@@ -20,16 +20,11 @@ class SymbolicLogic(Logic):
     """Constant-folding connectives over Python values and Z3 expressions. The pool of strings grows as strings are met.
 
     Strings are compared with open strings by index; numbers and truths stand for themselves.
-
-    Attributes:
-        others: a literal under which open strings may also be none of the pool; None if the pool has all there are.
     """
 
-    def __init__(self, vocabulary: Sequence[str] = (), others: z3.BoolRef | None = None) -> None:
-        self.others: Final = others
+    def __init__(self, vocabulary: Sequence[str] = ()) -> None:
         self._indices: dict[str, int] = {}
         self._ranges: dict[str, tuple[str, ...]] = {}
-        self._complete: set[str] = set()
         for word in vocabulary:
             self.index(word)
 
@@ -48,24 +43,12 @@ class SymbolicLogic(Logic):
             solver.add(variable >= 0, variable < len(range_))
         else:
             solver.add(cast("z3.BoolRef", _DISJUNCTION([_equation(variable, _numeral(self.index(w))) for w in range_])))
-            self._complete.add(name)
         self._ranges[name] = range_
         return variable
-
-    @property
-    def open_texts(self) -> int:
-        """How many open strings there are."""
-        return len(self._ranges)
 
     def is_text(self, variable: z3.ExprRef) -> bool:
         """Whether the variable is an open string."""
         return variable.decl().name() in self._ranges
-
-    def is_other(self, text: z3.ExprRef) -> Value:
-        """Whether an open string is none of the pool. Its index is then that of a string that nothing names."""
-        if self.others is None or text.decl().name() in self._complete:
-            return False
-        return self.all([self.others, z3.Bool(f"{text} is another text")])
 
     def range_of(self, variable: z3.ExprRef) -> Sequence[str] | None:
         """The possible values of an open string; None if unknown."""

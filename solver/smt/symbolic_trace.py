@@ -14,8 +14,7 @@ from lawtrace.environments.runtime.simulation import CandidateRows
 from lawtrace.environments.spec.compliance import pending_events
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import NestedRows, RowsResult
-from lawtrace.environments.spec.open_types import leads_to_open
-from lawtrace.environments.spec.tools import FromTrace, Tool
+from lawtrace.environments.spec.tools import FromTrace
 from lawtrace.environments.spec.types import Value
 from lawtrace.environments.spec.types import Value as Truth
 from lawtrace.solver.logic.terms import RESULT, FieldPath, Time, is_value
@@ -38,21 +37,13 @@ from lawtrace.solver.smt.symbolic_windows import UNBOUNDED, Seconds, SymbolicWin
 
 
 @dataclass(frozen=True, slots=True)
-class MaybeGiven:
-    """An argument or result that is there if the truth holds."""
-
-    given: Value
-    value: Value
-
-
-@dataclass(frozen=True, slots=True)
 class SymbolicStep:
     """A step of which something is open.
 
     Attributes:
         calls: for each tool the truth that it is called; a tool that is left out is not.
-        arguments: of each tool, in internal form or as `SymbolicValue`, or `MaybeGiven`. An argument that is not there
-            is left out; None stands for one of which nothing is said.
+        arguments: of each tool, in internal form or as `SymbolicValue`. An argument that is not there is left out;
+            None stands for one of which nothing is said.
         results: of each tool, likewise; rows as `CandidateRows`.
         pending: the truth that an event is pending, by name, where the list of these is open.
         time: in seconds; it does not decrease from step to step.
@@ -97,36 +88,17 @@ class StepReader:
         return call.known[path]
 
     def _field(self, call: StepCall, path: FieldPath) -> Alternatives:
-        tool = self._environment.tools.get(call.tool)
-        if tool is not None and not self._environment.simulated:
-            return self._recorded(call.step, tool, path.path)
         if path.path[0] != RESULT:
             return self._values.part(self._argument(call.step, call.tool, str(path.path[0])), path.path[1:])
         if not path.path[1:]:
             raise Unsupported("a result as a whole")
         return self._values.part(self._result(call.step, call.tool, str(path.path[1])), path.path[2:])
 
-    def _recorded(self, step: SymbolicStep, tool: Tool, path: Sequence[str | int]) -> Alternatives:
-        """A field of a call of a tool without state."""
-        first, *steps = path
-        value_type = tool.returns if first == RESULT else tool.parameter(str(first)).type
-        if value_type is None or leads_to_open(value_type, steps):
-            raise Unsupported("a value of any type")
-        if first != RESULT:
-            return self._values.part(self._argument(step, tool.name, str(first)), steps)
-        shown = step.results.get(tool.name, {})
-        if RESULT not in shown:
-            raise Unsupported("a result that is not followed here")
-        return self._values.part(self._typed(value_type, shown[RESULT], "a result that is not there"), steps)
-
     def _argument(self, step: SymbolicStep, tool: str, name: str) -> Alternatives:
         given = step.arguments.get(tool, {})
-        declared = self._environment.tools.get(tool)
         if name not in given:
             return NO_VALUE
-        if declared is None:  # a message
-            return singleton(given[name])
-        parameter = declared.parameter(name)
+        parameter = self._environment.tools[tool].parameter(name)
         if isinstance(parameter.source, FromTrace) and step.pending is not None:
             if parameter.source.function is not pending_events:
                 raise Unsupported("a function of the calls so far")
@@ -134,15 +106,9 @@ class StepReader:
         return self._typed(parameter.type, given[name], "an argument that is left out here and need not be")
 
     def _typed(self, value_type: Any, value: Value, missing: str) -> Alternatives:  # noqa: ANN401 (a type of values)
-        given: Value = True
-        if isinstance(value, MaybeGiven):
-            given, value = value.given, value.value
-        if given is False:
-            return NO_VALUE
         if value is None:
             raise Unsupported(missing)
-        found = alternatives_of(self._logic, value_type, value)
-        return [(self._logic.all([given, here]), one) for here, one in found]
+        return alternatives_of(self._logic, value_type, value)
 
     def _result(self, step: SymbolicStep, tool: str, name: str) -> Alternatives:
         shown = step.results.get(tool, {})
@@ -156,22 +122,17 @@ class StepReader:
         return self._typed(declared.type, shown[name], "a result that is not there")
 
     def _rows_result(self, declared: RowsResult, found: Value | CandidateRows) -> Alternatives:
-        given: Value = True
-        if isinstance(found, MaybeGiven):
-            given, found = found.given, found.value
-        if isinstance(found, OpenList | OpenObject):
-            return [(given, found)]
         if not isinstance(found, CandidateRows):
             raise Unsupported("rows inside a result")
         rows = self._rows(declared, found)
         if not declared.single:
-            return [(given, OpenList(tuple(rows)))]
+            return singleton(OpenList(tuple(rows)))
         alternatives: list[tuple[Value, SymbolicValue]] = []
         before: Value = False
         for here, row in rows:
-            alternatives.append((self._logic.all([given, here, self._logic.negate(before)]), row))
+            alternatives.append((self._logic.all([here, self._logic.negate(before)]), row))
             before = self._logic.any([before, here])
-        alternatives.append((self._logic.all([given, self._logic.negate(before)]), None))
+        alternatives.append((self._logic.negate(before), None))
         return [(here, row) for here, row in alternatives if here is not False]
 
     def _rows(self, declared: RowsResult | NestedRows, found: CandidateRows) -> list[tuple[Value, SymbolicValue]]:

@@ -45,10 +45,6 @@ MOST_WORDS: Final = 256
 """Functions of an open text are tabulated for up to so many texts."""
 
 
-OTHER_SCALE: Final = 10_000
-"""The numbers that texts outside the pool may spell are of four decimals."""
-
-
 class SymbolicValues:
     """Comparisons, arithmetic, functions and aggregates of values."""
 
@@ -160,20 +156,12 @@ class SymbolicValues:
 
     def _tabulated(self, operator: Operator, left: SymbolicValue, right: SymbolicValue) -> Truth:
         """A comparison of open texts: whether they have values for which it is true."""
-        tabulated = self._logic.any(
+        return self._logic.any(
             self._logic.all([here, there])
             for here, one in self._cases(left)
             for there, other in self._cases(right)
             if compare(one, operator, other)
         )
-        other = self._logic.any(map(self._is_other, (left, right)))
-        return self._logic.choose(other, z3.Bool(f"{_name(left)} {operator} {_name(right)}"), tabulated)
-
-    def _is_other(self, value: SymbolicValue) -> Truth:
-        """Whether a value is an open text that is none of the pool."""
-        if isinstance(value, Symbolic) and value.kind == "string" and value.calendar is None:
-            return self._logic.is_other(value.expression)
-        return False
 
     def _cases(self, value: SymbolicValue) -> Sequence[tuple[Truth, Concrete]]:
         """The concrete values that an open text or truth can have."""
@@ -287,14 +275,7 @@ class SymbolicValues:
 
     def _each_case(self, function: str, values: Sequence[SymbolicValue]) -> Alternatives:
         cases = [self._cases(value) for value in values]
-        known = self.each(lambda *each: singleton(FUNCTIONS[function].apply(*each)), *cases)
-        other = self._logic.any(map(self._is_other, values))
-        if other is False:
-            return known
-        name = f"{function}({', '.join(map(_name, values))})"
-        here = self._logic.all([other, function in ("len", "lower") or z3.Bool(f"{name} has a value")])
-        among = self._logic.negate(other)
-        return [(here, _any_result(function, name)), *((self._logic.all([among, there]), v) for there, v in known)]
+        return self.each(lambda *each: singleton(FUNCTIONS[function].apply(*each)), *cases)
 
     def _calendar_difference(self, function: str, earlier: SymbolicValue, later: SymbolicValue) -> Alternatives:
         if not (is_open(earlier) or is_open(later)):
@@ -442,21 +423,6 @@ def elements(value: SymbolicValue) -> Sequence[tuple[Truth, SymbolicValue]]:
     if isinstance(value, OpenObject):
         return [(here, name) for name, alternatives in value.fields.items() for here, _ in alternatives]
     return [(True, item) for item in elements_of(value)] if not isinstance(value, Symbolic) else ()
-
-
-def _name(value: SymbolicValue) -> str:
-    return str(value.expression) if isinstance(value, Symbolic) else repr(value)
-
-
-def _any_result(function: str, name: str) -> Symbolic:
-    """What a function may say of a text that is none of the pool."""
-    match function:
-        case "lower":
-            return Symbolic("string", z3.Int(name))
-        case "date":
-            return Symbolic("time", z3.Int(name))
-        case _:
-            return Symbolic("number", z3.Int(name), 1 if function == "len" else OTHER_SCALE)
 
 
 def _is_counted(value: SymbolicValue) -> bool:

@@ -1,11 +1,23 @@
 """Analysis of rule sets with rules about time, several variables and aggregates."""
 
+from dataclasses import replace
+from random import Random
+
 import pytest
 
+from lawtrace.environments.spec.clock import DEFAULT_START
+from lawtrace.environments.spec.types import INTEGER
+from lawtrace.schemas.errors import FormulaError
+from lawtrace.solver.guard.tools import read_tools
 from lawtrace.solver.lint.findings import RuleSetAnalysis
+from lawtrace.solver.lint.first_order_rule_sets import MOST_CALLS, find_trace
 from lawtrace.solver.lint.rule_sets import analyse_rules, find_rule_examples
+from lawtrace.solver.logic.syntax import Not
 from lawtrace.solver.rules import Rule
+from tests.solver.smt.test_rule_encoding import environment_with
 from tests.support.bare_environment import bare_environment
+from tests.support.equations import Step, holds
+from tests.support.random_formulas import RandomFormulas
 
 
 def analysed(*formulas: str, **named: str) -> RuleSetAnalysis:
@@ -27,10 +39,55 @@ def test_a_rule_that_no_trace_keeps() -> None:
 
 
 @pytest.mark.slow
-def test_rules_that_exclude_each_other_through_a_sum() -> None:
-    assert findings(
-        "F(sum(amount of Pay) >= 100)", "G(Pay -> Pay(amount <= 10))", "G(count(Pay) <= 5)", "G(Tell -> O Pay)"
-    ) == [("conflict", ("r0", "r1", "r2"), ())]
+def test_rules_that_exclude_each_other_through_a_count() -> None:
+    found = findings("F(count(Pay) >= 4)", "G(Pay -> Pay(amount <= 10))", "G(count(Pay) <= 3)", "G(Tell -> O Pay)")
+    assert found == [("conflict", ("r0", "r2"), ())]
+
+
+def test_nothing_is_claimed_where_representative_values_may_not_be_all_that_matter() -> None:
+    found = findings("F(sum(amount of Pay) >= 100)", "G(Pay -> Pay(amount <= 10))", "G(count(Pay) <= 5)")
+    assert {kind for kind, _, _ in found} == {"undecided"}
+
+
+def test_a_longer_deadline_beside_a_shorter_one_is_redundant_in_traces_of_any_length() -> None:
+    (finding,) = analysed(long="G(a -> F[<= 72h] b)", short="G(a -> F[<= 24h] b)").findings
+    assert (finding.kind, finding.rules, finding.reasons, finding.calls) == ("redundant", ("long",), ("short",), None)
+
+
+def random_trace(source: RandomFormulas, random: Random) -> list[Step]:
+    """A trace of a few calls, one a step."""
+    time, steps = DEFAULT_START, list[Step]()
+    for event in (event for step in source.trace() for event in step.events[:1]):
+        time += random.choice((0, 0, 1, 2, 5))
+        arguments = {**event.arguments, "p": random.randrange(3)}
+        outcome = "completed" if event.completed else "failed"
+        steps.append(Step(time, (replace(event, arguments=arguments, outcome=outcome, time=time),)))
+    return steps[:MOST_CALLS]
+
+
+def wrong_exclusions(seed: int) -> list[str] | None:
+    """Two random formulas: the random traces that keep one and break the other although the search excludes them.
+
+    None if the search excludes nothing.
+    """
+    first, second = RandomFormulas(3 * seed), RandomFormulas(3 * seed + 1)
+    try:
+        rules = [Rule(id=str(n), formula=str(f)) for n, f in enumerate((first.formula(), Not(second.formula())))]
+        if find_trace(read_tools(environment_with(INTEGER)), rules).status != "lost":
+            return None
+    except FormulaError:
+        return None
+    random = Random(seed)
+    tried = [random_trace(first, random) for _ in range(60)]
+    values = range(-3, 12)
+    return [f"{seed}: {trace}" for trace in tried if all(holds(rule.parsed, trace, values) for rule in rules)]
+
+
+@pytest.mark.slow
+def test_exclusions_agree_with_the_equations() -> None:
+    found = [wrong for seed in range(150) if (wrong := wrong_exclusions(seed)) is not None]
+    assert len(found) > 5
+    assert [text for wrong in found for text in wrong] == []
 
 
 @pytest.mark.slow

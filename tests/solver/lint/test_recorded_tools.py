@@ -1,8 +1,6 @@
-"""Rule sets over tools without state: whole results in Z3, messages, and what an audit cannot see."""
+"""Rule sets over tools without state: whole results, messages, and what an audit cannot see."""
 
 from typing import Any
-
-import pytest
 
 from lawtrace.environments.tool_schemas.schemas import ToolSchema, make_environment
 from lawtrace.solver.lint.recorded_tools import find_blind_spots
@@ -39,15 +37,13 @@ def test_a_whole_result_takes_part_in_conflicts_over_time() -> None:
     assert all(kind == "undecided" for kind, _ in found)
 
 
-@pytest.mark.slow
-def test_fields_of_an_object_take_part_and_open_parts_decide_nothing() -> None:
+def test_fields_of_an_object_take_part() -> None:
     assert analyse(
         first="G(pay -> O[<= 1h] `get-user`(result.age >= 17.5))", never="G !`get-user`(result.age > 17)"
     ) == [("conflict", ("never", "first"))]
-    found = analyse(
-        first='G(pay -> O[<= 1h] `get-user`("a" in result.cards))', never='G !`get-user`("a" in result.cards)'
-    )
-    assert all(kind == "undecided" for kind, _ in found)
+    key = '`get-user`("a" in result.cards)'
+    assert analyse(first=f"G(pay -> O[<= 1h] {key})") == []
+    assert analyse(first=f"G(pay -> O[<= 1h] {key})", never=f"G !{key}") == [("conflict", ("never", "first"))]
 
 
 def test_messages_are_possible_calls() -> None:

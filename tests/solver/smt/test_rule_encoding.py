@@ -25,7 +25,7 @@ from lawtrace.solver.logic.syntax import Formula, is_untimed
 from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.smt.rule_encoding import Rule, RuleEncoding
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
-from lawtrace.solver.smt.symbolic_trace import MaybeGiven, StepReader, SymbolicStep
+from lawtrace.solver.smt.symbolic_trace import SymbolicStep
 from lawtrace.solver.smt.symbolic_values import SymbolicValues
 from lawtrace.solver.smt.symbolic_windows import SymbolicWindows, TimeBounds
 from lawtrace.solver.smt.term_encoding import Future
@@ -138,9 +138,6 @@ class OpenTrace:
         }
         if "l" in event.arguments:
             fields["l"] = tuple(items)
-        if "q" in fields and self.random.random() < 0.3:
-            given = self.opened(f"given@{number}", (False, True), True)
-            fields["q"] = MaybeGiven(given, fields["q"])
         other = "B" if event.tool == "A" else "A"
         here = self.opened(f"tool@{number}", (False, True), True)
         calls = {event.tool: here, other: z3.Not(here) if z3.is_expr(here) else not here}
@@ -163,12 +160,7 @@ class OpenTrace:
 
         trace: list[Step] = []
         for shape in self.shapes:
-            arguments: dict[str, Json] = {}
-            for name, value in shape["fields"].items():
-                if not isinstance(value, MaybeGiven):
-                    arguments[name] = closed(value)
-                elif closed(value.given):
-                    arguments[name] = closed(value.value)
+            arguments: dict[str, Json] = {name: closed(value) for name, value in shape["fields"].items()}
             tool = shape["tools"][0 if closed(shape["here"]) else 1]
             outcome = "completed" if closed(shape["completed"]) else "failed"
             time = closed(shape["time"])
@@ -297,15 +289,6 @@ def _count_values_twice(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(SymbolicValues, "distinct", lambda _, entries: entries)  # pyright: ignore
 
 
-def _forget_optional(patch: pytest.MonkeyPatch) -> None:
-    real = StepReader._typed  # pyright: ignore[reportPrivateUsage]
-
-    def typed(reader: StepReader, kind: ValueType, value: Any, missing: str) -> Any:
-        return real(reader, kind, value.value if isinstance(value, MaybeGiven) else value, missing)
-
-    patch.setattr(StepReader, "_typed", typed)
-
-
 def _read_the_future_as_favourable(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Future, "opposite", lambda here: here)  # pyright: ignore
 
@@ -323,7 +306,6 @@ def _only_the_first_value(patch: pytest.MonkeyPatch) -> None:
         (_always_close_windows, "G(A -> F[<= 2s] B)", 0),
         (_sum_what_is_not_there, "G(sum(q of A) < 3)", 0),
         (_count_values_twice, "G(count(distinct q of A) <= 1)", 0),
-        (_forget_optional, "G(A -> A(q == 1) | A(q != 1))", 42),
         (_read_the_future_as_favourable, "G(A -> F B)", 1),
         (_only_the_first_value, "exists x: F (O A(q == x) & O B(q == x))", 64),
     ],
