@@ -3,10 +3,9 @@
 They describe recorded values. Rules read them, and audits check them; an environment with state cannot have them.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lawtrace.environments.spec.types import ListOf, ObjectOf, Value, ValueType, WrongFormat, WrongType
+from lawtrace.environments.spec.types import ObjectOf, Value, ValueType, WrongFormat, WrongType
 from lawtrace.schemas.events import Json
 
 
@@ -94,20 +93,3 @@ def leaves_open(value_type: ValueType) -> bool:
 def needs_no_state(value_type: ValueType) -> bool:
     """Whether only tools without state can have such values."""
     return leaves_open(value_type) or value_type == NUMBER or any(map(needs_no_state, value_type.parts))
-
-
-def leads_to_open(value_type: ValueType, steps: Sequence[str | int]) -> bool:
-    """Whether the way to a part of a value leads through something that is left open, or the part contains it."""
-    match value_type, [*steps]:
-        case _, []:
-            return leaves_open(value_type)
-        case OrNull(value=inner), rest:
-            return leads_to_open(inner, rest)
-        case ListOf(items=items), [int(), *rest]:
-            return leads_to_open(items, rest)
-        case ListOf(items=items), rest:
-            return leads_to_open(items, rest)
-        case ObjectOf(fields=fields), [str() as name, *rest] if name in fields:
-            return leads_to_open(fields[name], rest)
-        case _:
-            return leaves_open(value_type)
