@@ -6,6 +6,15 @@ clauses that another clause implies: a frozenset of clauses, each clause a bit m
 the form is canonical: the clauses are the prime implicants, and a monotone function has exactly one set of these.
 Canonical states make the construction terminate with few states; obligations kept as formula trees grow without end on
 a third of random formulas.
+
+The past needs one bit each, a *register*. With p(i) for `t, i |= p`, the equations of `lawtrace.solver.logic.syntax`
+unroll to
+
+    (Y f)(i)   =  f(i-1)                          and  false at 0
+    (f S g)(i) =  g(i) or f(i) and (f S g)(i-1)   and  g(0) at 0
+
+so a register holds the value of f for Y, and of the formula itself for S, from the previous step. (Havelund and Rosu,
+TACAS 2002.)
 """
 
 from collections.abc import Collection, Sequence
@@ -15,7 +24,6 @@ from typing import Final, Literal, assert_never
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.automata.alphabet import Alphabet
 from lawtrace.solver.automata.automaton import Automaton, build_automaton
-from lawtrace.solver.automata.past import PastTracker
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.core import holds_without_events, in_core
 
@@ -67,12 +75,13 @@ def _without_implied(clauses: Collection[int]) -> Obligation:
 MAX_TOTAL_CLAUSES: Final = 50_000
 """The largest total number of clauses in the obligations of one formula: a few seconds of work."""
 
-_Kind = Literal["constant", "atom", "past", "and", "or", "next", "until", "release"]
+_Kind = Literal["constant", "atom", "and", "or", "next", "until", "release", "yesterday", "since", "never since"]
 _Node = tuple[_Kind, int, int]
 """A formula of the closure: its kind and two numbers.
 
-constant: its truth; atom, past: number of the atom or past formula, and its required truth; next: operand, and whether
-it is lenient; the others: their operands."""
+constant: its truth; atom: number of the atom, and its required truth; next: operand, and whether it is lenient;
+yesterday: operand, and its truth at the first step; the others: their operands. `!(f S g)` is "never since" of !f and
+!g."""
 
 _State = tuple[Obligation, int]
 """The obligation and the registers of the past."""
@@ -89,7 +98,6 @@ class _Closure:
 
     def __init__(self, alphabet: Alphabet) -> None:
         self.nodes: Final[list[_Node]] = []
-        self.past: Final[dict[s.Formula, int]] = {}
         self._numbers: Final[dict[_Node, int]] = {}
         self._known: Final[dict[tuple[s.Formula, bool], int]] = {}
         self._atoms: Final = {atom: number for number, atom in enumerate(alphabet.atoms)}
@@ -126,8 +134,10 @@ class _Closure:
                 return self.add("next", self.of(f, truth), not truth)
             case s.Until(f, g):
                 return self.add("until" if truth else "release", self.of(f, truth), self.of(g, truth))
-            case s.Yesterday() | s.Since():
-                return self.add("past", self.past.setdefault(formula, len(self.past)), truth)
+            case s.Yesterday(f):
+                return self.add("yesterday", self.of(f, truth), not truth)
+            case s.Since(f, g):
+                return self.add("since" if truth else "never since", self.of(f, truth), self.of(g, truth))
             case s.Compare() | s.Exists() | s.ForAll():
                 raise FormulaError(f"`{formula}` has no automaton")
             case _:
@@ -141,16 +151,21 @@ class _Progression:
         closure = _Closure(alphabet)
         root = closure.of(formula)
         self._nodes: Final = closure.nodes
-        self._past: Final = tuple(closure.past)
-        self._tracker: Final = PastTracker(self._past, alphabet)
         self._letters: Final = alphabet.letters
         self._strict: Final = sum(1 << 2 * number for number in range(len(closure.nodes)))
-        self._unfolded: Final[dict[tuple[int, tuple[bool, ...]], list[Obligation]]] = {}
-        self._progressed: Final[dict[tuple[int, int, tuple[bool, ...]], Obligation]] = {}
+        self._registers: Final = {
+            number: (1 << number, one if kind == "yesterday" else number)
+            for number, (kind, one, _) in enumerate(closure.nodes)
+            if kind in ("yesterday", "since", "never since")
+        }
+        """For each formula about the past its register, and the formula whose value goes there."""
+        self._unfolded: Final[dict[tuple[int, int], list[Obligation]]] = {}
+        self._progressed: Final[dict[tuple[int, int, int], Obligation]] = {}
         self._owed = 0
         # At the start, the whole formula is promised. The promise is lenient if the empty trace satisfies the formula.
         start = promise(root, lenient=holds_without_events(formula))
-        self.start: Final[_State] = (start, 0)
+        before = sum(bit for number, (bit, _) in self._registers.items() if _true_before(closure.nodes[number]))
+        self.start: Final[_State] = (start, before)
 
     def accepts(self, state: _State) -> bool:
         return accepts_end(state[0], self._strict)
@@ -162,23 +177,19 @@ class _Progression:
         return [self._step(state, letter) for letter in self._letters]
 
     def _step(self, state: _State, letter: int) -> _State:
-        obligation, registers = state
-        if not self._past:
-            return self._after(obligation, letter, ()), 0
-        true, registers = self._tracker.step(registers, letter)
-        after = self._after(obligation, letter, tuple(formula in true for formula in self._past))
-        # Without an obligation, the registers of the past do not matter.
-        return after, (0 if after in (TRUE, FALSE) else registers)
-
-    def _after(self, obligation: Obligation, letter: int, past: tuple[bool, ...]) -> Obligation:
         """The progressed obligation: each promise is replaced by the progression of its formula."""
-        return any_of(*(self._clause_after((clause, letter, past)) for clause in obligation))
+        obligation, registers = state
+        after = any_of(*(self._clause_after((clause, letter, registers)) for clause in obligation))
+        if after in (TRUE, FALSE):  # without an obligation, the registers do not matter
+            return after, 0
+        leaves = self._unfold(letter, registers)
+        return after, sum(bit for bit, kept in self._registers.values() if leaves[kept] == TRUE)
 
-    def _clause_after(self, step: tuple[int, int, tuple[bool, ...]]) -> Obligation:
+    def _clause_after(self, step: tuple[int, int, int]) -> Obligation:
         """The progression of one clause, cached because states share clauses."""
         if step not in self._progressed:
-            clause, letter, past = step
-            leaves = self._unfold(letter, past)
+            clause, letter, registers = step
+            leaves = self._unfold(letter, registers)
             after = TRUE
             while clause and after:
                 promised = clause & -clause
@@ -187,25 +198,24 @@ class _Progression:
             self._progressed[step] = after
         return self._progressed[step]
 
-    def _unfold(self, letter: int, past: tuple[bool, ...]) -> Sequence[Obligation]:
-        """The obligation that each closure formula leaves after a letter, given the truth of the past formulas."""
-        key = (letter, past)
+    def _unfold(self, letter: int, registers: int) -> Sequence[Obligation]:
+        """The obligation that each closure formula leaves after a letter; of the past, none is left."""
+        key = (letter, registers)
         if key not in self._unfolded:
             leaves: list[Obligation] = []
             for number in range(len(self._nodes)):
-                leaves.append(self._leaves(number, leaves, letter, past))
+                leaves.append(self._leaves(number, leaves, letter, registers))
             self._unfolded[key] = leaves
         return self._unfolded[key]
 
-    def _leaves(self, number: int, leaves: Sequence[Obligation], letter: int, past: tuple[bool, ...]) -> Obligation:
+    def _leaves(self, number: int, leaves: Sequence[Obligation], letter: int, registers: int) -> Obligation:
         kind, one, other = self._nodes[number]
+        before = TRUE if registers >> number & 1 else FALSE
         match kind:
             case "constant":
                 return TRUE if one else FALSE
             case "atom":
                 return TRUE if letter >> one & 1 == other else FALSE
-            case "past":
-                return TRUE if past[one] == bool(other) else FALSE
             case "and":
                 return all_of(leaves[one], leaves[other])
             case "or":
@@ -216,6 +226,12 @@ class _Progression:
                 return any_of(leaves[other], all_of(leaves[one], promise(number, lenient=False)))
             case "release":
                 return all_of(leaves[other], any_of(leaves[one], promise(number, lenient=True)))
+            case "yesterday":
+                return before
+            case "since":
+                return any_of(leaves[other], all_of(leaves[one], before))
+            case "never since":
+                return all_of(leaves[other], any_of(leaves[one], before))
             case _:
                 assert_never(kind)
 
@@ -225,3 +241,9 @@ class _Progression:
         if kind == "constant" and bool(truth) == lenient:
             return TRUE if lenient else FALSE
         return promise(number, lenient=lenient)
+
+
+def _true_before(node: _Node) -> bool:
+    """What the register of a formula about the past holds before the first step."""
+    kind, _, other = node
+    return kind == "never since" or (kind == "yesterday" and bool(other))
