@@ -105,18 +105,7 @@ def _check_test(formula: s.Formula, bound: frozenset[str]) -> None:
     """Check that the formula can be tested once the values of the bound variables are known."""
     if missing := s.free_variables(formula) - bound:
         raise unsafe(formula, missing)
-    match formula:
-        case s.Not(operand):
-            _check_test(operand, bound)
-        case s.And(parts) | s.Or(parts):
-            for part in parts:
-                _check_test(part, bound)
-        case s.Compare(comparison):
-            _check_terms((comparison.left, comparison.right))
-        case s.Atom() | s.Exists():
-            _check_finding(formula, bound)
-        case _:
-            _check_temporal(formula)
+    _check_finding(formula, bound)
 
 
 def _check_finding(formula: s.Formula, bound: frozenset[str]) -> None:
@@ -125,8 +114,6 @@ def _check_finding(formula: s.Formula, bound: frozenset[str]) -> None:
     match formula:
         case s.Exists(variables, body):
             _check_finding(body, bound - frozenset(variables))
-        case _ if free <= bound and not isinstance(formula, s.Atom):
-            _check_test(formula, bound)
         case s.Atom() | s.Compare():
             if not finds(formula, bound):
                 known = equations(formula.condition) if isinstance(formula, s.Atom) else []
@@ -147,30 +134,18 @@ def _check_finding(formula: s.Formula, bound: frozenset[str]) -> None:
                 if missing := free - s.free_variables(part) - bound:
                     raise unsafe(part, missing)
                 _check_finding(part, bound)
-        case s.Since() | s.Yesterday():
-            _check_temporal(formula)
-        case _:
-            raise unsafe(formula, free - bound)
-
-
-def _check_temporal(formula: s.Formula) -> None:
-    """Check the operands of a temporal operator. Those about the past find values, for tables of them."""
-    known = s.free_variables(formula)
-    match formula:
-        case s.Since(left, right):
+        case s.Since(left, right):  # it finds values, for a table of them
             if missing := s.free_variables(left) - s.free_variables(right):
                 raise unsafe_since(formula, missing)
             _check_finding(right, frozenset())
-            _check_test(left, known)
+            _check_test(left, free)
         case s.Yesterday(operand):
             _check_finding(operand, frozenset())
-        case s.Until(left, right):
-            _check_test(right, known)
-            _check_test(left, known)
-        case s.Next(operand):
-            _check_test(operand, known)
-        case _:
-            pass
+        case _:  # it finds none
+            if missing := free - bound:
+                raise unsafe(formula, missing)
+            for operand in reversed(s.children(formula)):
+                _check_test(operand, free)
 
 
 def _check_terms(terms: Iterable[Term]) -> None:
