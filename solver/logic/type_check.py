@@ -23,14 +23,7 @@ from typing import Final
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic import terms
-from lawtrace.solver.logic.conditions import (
-    Comparison,
-    Condition,
-    ElementCondition,
-    IsTrue,
-    condition_fields,
-    condition_parts,
-)
+from lawtrace.solver.logic.conditions import Comparison, Condition, ElementCondition, IsTrue, condition_parts
 from lawtrace.solver.logic.normal_form import normal_form
 from lawtrace.solver.logic.parser import located
 from lawtrace.solver.logic.safety import UnsafeFormulaError, check_safety
@@ -96,26 +89,6 @@ def _check_names(formula: s.Formula, signature: Signature) -> None:
                 "give the variable another name",
                 min(clash),
             )
-        fields = frozenset[terms.FieldPath]() if atom.condition is None else condition_fields(atom.condition)
-        for path in sorted(fields, key=str):
-            first, *steps = map(str, path.path)
-            if first != terms.RESULT and first not in tool.arguments:
-                raise _Fault(
-                    f"`{atom.tool}` has no argument `{first}` in `{atom}`{_nearest(first, tool.arguments)}", atom, path
-                )
-            known = tool.result.fields
-            if (
-                first == terms.RESULT
-                and steps
-                and known is not None
-                and tool.result.others is None
-                and steps[0] not in known
-            ):
-                raise _Fault(
-                    f"the result of `{atom.tool}` has no field `{steps[0]}` in `{atom}`{_nearest(steps[0], known)}",
-                    atom,
-                    path,
-                )
 
 
 def _nearest(name: str, known: Collection[str]) -> str:
@@ -224,10 +197,13 @@ class _Context:
     def _field(self, term: terms.FieldPath, path: tuple[str | int, ...]) -> Declared:
         if self.atom is None:
             return ANYTHING
-        tool = self.signature[self.atom.tool]
-        if path[0] != terms.RESULT:
-            return self._steps(tool.arguments[str(path[0])], path[1:], term, 1)
-        return self._steps(tool.result, path[1:], term, 1)
+        tool, first = self.signature[self.atom.tool], str(path[0])
+        if first == terms.RESULT:
+            return self._steps(tool.result, path[1:], term, 1)
+        if first not in tool.arguments:
+            nearest = _nearest(first, tool.arguments)
+            raise self.fault(f"`{self.atom.tool}` has no argument `{first}` in `{self.atom}`{nearest}", term)
+        return self._steps(tool.arguments[first], path[1:], term, 1)
 
     def _steps(self, value: Declared, steps: Sequence[str | int], term: terms.Term, taken: int) -> Declared:
         for number, step in enumerate(steps, taken):
@@ -254,7 +230,10 @@ class _Context:
         if name not in row.fields:
             if row.others is not None:
                 return row.others
-            raise self.fault(f"{what} has no field `{name}`{_nearest(name, row.fields)}", term)
+            where = ""
+            if self.atom is not None and what == f"`{terms.RESULT}`":
+                what, where = f"the result of `{self.atom.tool}`", f" in `{self.atom}`"
+            raise self.fault(f"{what} has no field `{name}`{where}{_nearest(name, row.fields)}", term)
         return row.fields[name]
 
     def _arithmetic(self, term: terms.Arithmetic) -> Declared:

@@ -52,6 +52,7 @@ SIGNATURE = {
         ("F Pay(result.done.x == 1)", 7, "`result.done` is a boolean and has no part `x`"),
         ('F Pay("a" in result.rows.idd)', 14, "a row of `result.rows` has no field `idd`: did you mean `id`?"),
         ("F Pay(result.first.sum == 1)", 7, "`result.first` has no field `sum`"),
+        ("G(sum(amuont of Pay) < 3)", 17, "`Pay` has no argument `amuont` in `Pay`: did you mean `amount`?"),
         ("F Pay(result.rows.0.id == 1)", 7, "compares a text with a number"),
         ("F Pay(any r in amount: r == 1)", 16, "needs a list or an object, and `amount` is a number"),
         ('F Pay(any r in result.rows: r.amount == "a")', 29, "compares a number with a text"),
