@@ -7,7 +7,6 @@ silently. So the rule is undetermined there. Null is known: it is no value, and 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final, cast
 
 from lawtrace.environments.spec.declaration import Environment
@@ -24,17 +23,6 @@ _EACH: Final = -1
 Steps = tuple[str | int, ...]
 Kinds = tuple[terms.Kind, ...]
 _CONTAINERS: Final[Kinds] = ("list", "object")
-_ARGUMENTS: Final[Mapping[str, Kinds]] = MappingProxyType(
-    {
-        "len": ("string", "list", "object"),
-        "lower": ("string",),
-        "abs": ("number",),
-        "largest": ("list",),
-        "smallest": ("list",),
-        "total": ("list",),
-        "values": ("object",),
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +164,7 @@ def _of_term(term: terms.Term, kinds: Kinds, elements: Mapping[str, Steps]) -> I
             yield from _of_term(right, (), elements)
         case terms.FunctionCall(function, arguments):
             for argument in arguments:
-                yield from _of_term(argument, _ARGUMENTS.get(function, ()), elements)
+                yield from _of_term(argument, terms.FUNCTIONS[function].accepts, elements)
         case _:
             pass
 
