@@ -258,8 +258,6 @@ def main() -> None:
         seconds = timed(lambda a=automata, t=trace: Monitor(a).run(t), repeat)
         show(f"one quantified rule, {values:,} values", seconds, per=EVENTS, unit="events")
     print(f"{'a monitor grows by, seven rules, ' + f'{EVENTS:,} events':<52}{growth(SEVEN, banking):9,} bytes")
-    with_history = timed(lambda: Monitor(compiled(SEVEN), history=True).run(banking), repeat)
-    show("run with the states after each event, seven rules", with_history, per=EVENTS, unit="events")
     measure_judging(repeat)
     measure_rules_with_time(repeat, GROWTH if options.long else GROWTH[:-1])
 

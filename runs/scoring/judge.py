@@ -20,8 +20,9 @@ from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.logic.syntax import ForAll, Formula
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.monitoring.evidence import Step, explain, steps_of
-from lawtrace.solver.monitoring.first_order import FirstOrderMonitor, FirstOrderRule, Violation
-from lawtrace.solver.monitoring.monitor import UNTIMED, Monitor, RuleStatus, TriggerFinder
+from lawtrace.solver.monitoring.first_order import FirstOrderMonitor, FirstOrderRule
+from lawtrace.solver.monitoring.monitor import Monitor, TriggerFinder
+from lawtrace.solver.monitoring.rule_status import UNTIMED, RuleStatus, Violation
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, replay
 
@@ -43,7 +44,7 @@ class RuleJudge:
             TriggerFinder(rule.compiled) if located and isinstance(rule.compiled, Automaton) else None for rule in rules
         ]
         self._located: Final = located
-        self._monitor: Final = Monitor({rule.id: rule.compiled for rule in rules}, history=states)
+        self._monitor: Final = Monitor({rule.id: rule.compiled for rule in rules})
         self._states: Final = states
 
     def judge(
@@ -59,9 +60,11 @@ class RuleJudge:
         """The verdict on each rule; see `judge_rules`."""
         monitor = self._monitor
         monitor.clear()
-        before = monitor.verdicts()
-        monitor.run(events)
-        verdicts = [before, *monitor.history] if self._states else []
+        verdicts = [monitor.verdicts()] if self._states else []
+        for event in events:
+            monitor.feed(event)
+            if self._states:
+                verdicts.append(monitor.verdicts())
         statuses = monitor.statuses(end)
         steps: list[Step] = []
         rows: list[RuleVerdict] = []

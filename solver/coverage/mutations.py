@@ -19,7 +19,8 @@ from lawtrace.solver.coverage.mutants import Mutant, call_mutants
 from lawtrace.solver.coverage.timed_mutants import has_deadline, timed_mutants
 from lawtrace.solver.coverage.value_mutants import value_mutants
 from lawtrace.solver.logic.terms import FieldPath
-from lawtrace.solver.monitoring.monitor import FinalStatus, Monitor
+from lawtrace.solver.monitoring.monitor import Monitor
+from lawtrace.solver.monitoring.rule_status import FinalStatus
 from lawtrace.solver.predicates import counts_steps, fields_read, tools_named
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace, replay, without_call

@@ -18,7 +18,8 @@ from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.violations import stays, triggers
 from lawtrace.solver.logic.windows import Window
 from lawtrace.solver.monitoring.first_order import FirstOrderRule
-from lawtrace.solver.monitoring.monitor import Fingerprint, Monitor
+from lawtrace.solver.monitoring.monitor import Monitor
+from lawtrace.solver.monitoring.rule_status import Fingerprint
 from lawtrace.solver.monitoring.undo import UndoLog
 from lawtrace.solver.rules import Rule
 
@@ -183,7 +184,7 @@ class Component:
         """See `Monitor.times`."""
         return {time for monitor in self._monitors for time in monitor.times()}
 
-    def fingerprint(self, values: Mapping[str, Sequence[Scalar]]) -> tuple[Fingerprint, ...]:
+    def fingerprint(self, values: Mapping[str, Sequence[Scalar]]) -> tuple[tuple[Fingerprint, ...], ...]:
         """See `Monitor.fingerprint`."""
         return tuple(monitor.fingerprint(values) for monitor in self._monitors)
 
@@ -191,7 +192,7 @@ class Component:
         """See `Monitor.revision`."""
         return tuple(monitor.revision() for monitor in self._monitors)
 
-    def is_no_better(self, later: Sequence[Fingerprint], earlier: Sequence[Fingerprint]) -> bool:
+    def is_no_better(self, later: Sequence[Sequence[Fingerprint]], earlier: Sequence[Sequence[Fingerprint]]) -> bool:
         """See `Monitor.is_no_better`."""
         return all(
             one == other or monitor.is_no_better(one, other)

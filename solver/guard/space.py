@@ -10,7 +10,7 @@ from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.guard.component import Component
 from lawtrace.solver.logic.terms import is_value
 from lawtrace.solver.logic.windows import Window
-from lawtrace.solver.monitoring.monitor import Fingerprint
+from lawtrace.solver.monitoring.rule_status import Fingerprint
 from lawtrace.solver.rules import Rule
 
 MAX_TIMES: Final = 80
@@ -109,7 +109,7 @@ class Successors:
         self._exact = found.exact
         self._cut: Final = found.cut
         self.events: Final = events
-        self.fingerprint: Sequence[Fingerprint] = component.fingerprint({})
+        self.fingerprint: Sequence[Sequence[Fingerprint]] = component.fingerprint({})
         """Of the node at which the monitors are."""
         self._values: Final = {rule.id: vocabulary.variable_values(live, rule.id) for rule in component.rules}
 

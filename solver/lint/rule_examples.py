@@ -9,7 +9,8 @@ from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.logic.signature import Declared, Signature, environment_signature
 from lawtrace.solver.logic.terms import kind_of
-from lawtrace.solver.monitoring.monitor import FinalStatus, Monitor
+from lawtrace.solver.monitoring.monitor import Monitor
+from lawtrace.solver.monitoring.rule_status import FinalStatus
 from lawtrace.solver.rules import ExampleVerdict, Rule, RuleExample, RuleFile, SessionExample
 from lawtrace.solver.trace_notation import WrittenTrace, read_trace
 

@@ -17,7 +17,6 @@ A part that can only be true in a step with a call of certain tools is looked at
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from lawtrace.schemas.events import Event, Json
@@ -32,18 +31,8 @@ from lawtrace.solver.monitoring.step_context import Check, Generator, Key, StepC
 from lawtrace.solver.monitoring.totals import EventTotals, RelationTotals, summarise
 from lawtrace.solver.monitoring.undo import Track, untracked
 
-
-@dataclass(slots=True)
-class _Update:
-    """Work of a table or of pending values at each step, or only in steps with calls of some tools.
-
-    Attributes:
-        run: the work.
-        tools: which tools; None for every step.
-    """
-
-    run: Callable[[], None]
-    tools: frozenset[str] | None
+_Update = tuple[Callable[[], None], frozenset[str] | None]
+"""Work of a table or of pending values in steps with calls of some tools; None for every step."""
 
 
 class Evaluator:
@@ -68,12 +57,10 @@ class Evaluator:
 
     def seal(self) -> None:
         """Finish compiling: decide which work belongs to which tools."""
-        named = frozenset[str]().union(*(update.tools or frozenset() for update in self._updates))
+        named = frozenset[str]().union(*(tools or frozenset() for _, tools in self._updates))
         for tool in named:
-            self._by_tool[tool] = tuple(
-                update.run for update in self._updates if update.tools is None or tool in update.tools
-            )
-        self._always = tuple(update.run for update in self._updates if update.tools is None)
+            self._by_tool[tool] = tuple(run for run, tools in self._updates if tools is None or tool in tools)
+        self._always = tuple(run for run, tools in self._updates if tools is None)
 
     def clear(self) -> None:
         """Forget all steps; what is compiled stays."""
@@ -98,7 +85,7 @@ class Evaluator:
 
     def add_update(self, run: Callable[[], None], tools: frozenset[str] | None) -> None:
         """Do something in each step, after the tables are up to date; `tools`: only in steps with calls of these."""
-        self._updates.append(_Update(run, tools))
+        self._updates.append((run, tools))
 
     def step(self, position: int, time: int, events: Sequence[Event]) -> None:
         """Begin the next step. Positions ascend."""
@@ -113,10 +100,8 @@ class Evaluator:
             context.events = {}
             for event in events:
                 context.events.setdefault(event.tool, []).append(event)
-            tools = frozenset(context.events)
-            runs = tuple(
-                update.run for update in self._updates if update.tools is None or not tools.isdisjoint(update.tools)
-            )
+            called = context.events.keys()
+            runs = tuple(run for run, tools in self._updates if tools is None or not called.isdisjoint(tools))
         for table in self._expiries:
             if table.deadlines and table.deadlines[0].deadline < time:
                 table.expire()

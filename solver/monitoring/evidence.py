@@ -19,8 +19,9 @@ from lawtrace.solver.logic.terms import Missing, Value
 from lawtrace.solver.logic.violations import stays, triggers
 from lawtrace.solver.logic.windows import ALWAYS_OPEN, Window
 from lawtrace.solver.monitoring.evaluation import Evaluator
-from lawtrace.solver.monitoring.first_order import FirstOrderRule, Violation
+from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.monitoring.pending import Status, current
+from lawtrace.solver.monitoring.rule_status import Violation
 from lawtrace.solver.monitoring.step_context import from_key
 
 MAX_LISTED: Final = 50

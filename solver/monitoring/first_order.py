@@ -10,7 +10,7 @@ variables, automata do that, see `lawtrace.solver.monitoring.monitor`.)
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Final
 
 from lawtrace.schemas.errors import InputError
@@ -25,6 +25,7 @@ from lawtrace.solver.logic.terms import Now
 from lawtrace.solver.logic.violations import Case, calls_of_violation, cases, triggers
 from lawtrace.solver.monitoring.evaluation import Evaluator
 from lawtrace.solver.monitoring.pending import Pending, Status, junction
+from lawtrace.solver.monitoring.rule_status import UNTIMED, FinalStatus, Fingerprint, RuleStatus, Violation
 from lawtrace.solver.monitoring.step_context import Key, from_key
 from lawtrace.solver.monitoring.undo import Track, untracked
 
@@ -32,21 +33,6 @@ MAX_RECORDED: Final = 1000
 """How many violations of one rule are kept; all are counted."""
 MAX_MERGED: Final = 10
 """How many of the steps that wait for the same event are kept; all are counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """One way in which a trace breaks a rule.
-
-    Attributes:
-        position: the step at which the rule is false, from 0.
-        values: of the variables of its quantifiers.
-        certain: the step from which the violation was certain; None if only the end of the trace made it so.
-    """
-
-    position: int
-    values: tuple[tuple[str, Scalar], ...]
-    certain: int | None
 
 
 _Values = tuple[tuple[str, Scalar], ...]
@@ -270,13 +256,22 @@ class FirstOrderMonitor:
         if self._started:
             self._evaluator.advance_time(time)
 
-    def fingerprint(self) -> tuple[Hashable, frozenset[Hashable]]:
-        """Equal for monitors of one rule at one time that the same continuations lead to the same verdict.
-
-        The second part has the open duties.
-        """
+    def fingerprint(self, _values: Sequence[Scalar] = ()) -> Fingerprint:
+        """See `Monitor.fingerprint`."""
         open_ones = frozenset[Hashable]((status.fingerprint(), values) for status, values in self._open)
-        return (self._started, bool(self.violation_count), self._evaluator.fingerprint()), open_ones
+        shared = self._started, bool(self.violation_count), self._evaluator.fingerprint()
+        return Fingerprint(shared, duties=open_ones)
+
+    @staticmethod
+    def is_no_better(later: Fingerprint, earlier: Fingerprint) -> bool:
+        """See `Monitor.is_no_better`."""
+        return later.shared == earlier.shared and later.duties >= earlier.duties
+
+    def distance(self) -> int | None:
+        """See `Monitor.distances`."""
+        if self.violation_count:
+            return None
+        return 0 if self.verdict_at_end() else max(1, self.broken_at_end)
 
     def times(self) -> set[int]:
         """The times of past steps that windows may still ask for."""
@@ -312,10 +307,6 @@ class FirstOrderMonitor:
         """The violations that the end of the trace makes certain; of steps that wait for the same, the first."""
         return self._open_ones(lambda status: status.at_end(end) is True)
 
-    def inconclusive_at(self, end: int) -> list[Violation]:
-        """Those that are undecided if the session ends at this time."""
-        return self._open_ones(lambda status: status.at_end(end) is None)
-
     def _open_ones(self, chosen: Callable[[Pending], bool]) -> list[Violation]:
         return [found for (status, _), one in self._open.items() if chosen(status) for found in one.violations(None)]
 
@@ -343,6 +334,27 @@ class FirstOrderMonitor:
         if self._started and not self._open and not self._watching:
             return "satisfied"
         return "holding" if self.verdict_at_end() else "open"
+
+    def status(self, end: int | None = None) -> RuleStatus:
+        """The status after the steps so far; `end`: the time at which the session ends."""
+        kept = self.verdict_at_end(end)
+        ending: FinalStatus = (
+            "kept" if kept else "not_due" if kept is None else "broken" if self.violation_count else "left_open"
+        )
+        violations, at_end = [*self.violations], {"left_open": True, "not_due": None}
+        if ending in at_end:
+            violations += self._open_ones(lambda status: status.at_end(end) is at_end[ending])
+        return RuleStatus(
+            verdict=self.verdict,
+            triggered=self.triggered > 0,
+            first_irreparable=self.first_irreparable,
+            ending=ending,
+            values=tuple(value for violation in violations[:1] for _, value in violation.values),
+            violations=tuple(violations),
+            unknown=UNTIMED if self.untimed_event else None,
+            triggers=self.trigger_steps,
+            last_trigger=self.last_trigger,
+        )
 
 
 def _reads_time(node: s.Formula) -> bool:

@@ -13,14 +13,15 @@ A violated group is set aside with the event that caused the violation. No event
 keeps that event.
 """
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.violations import Scalar, Verdict
-from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.automata.automaton import Automaton, inclusions
 from lawtrace.solver.logic.terms import with_list_index
+from lawtrace.solver.monitoring.rule_status import Fingerprint, RuleStatus
 from lawtrace.solver.monitoring.undo import Track, untracked
 
 Column = tuple[int, ...]
@@ -39,32 +40,110 @@ class _Group:
     broken_at: int | None = None
 
 
-class Instances:
-    """The values of one quantified rule.
+class TableMonitor:
+    """Follows one rule with an automaton.
 
     Attributes:
-        triggered: whether the rule was triggered for some value.
         first_irreparable: index of the event after which the first violation was certain, None before that.
+        revision: how often an event has moved values that do not occur in it.
     """
 
-    def __init__(self, automaton: Automaton, columns: Mapping[int, Column], track: Track = untracked) -> None:
-        """`columns`: for each letter the next number by the present one, doubled to record the trigger."""
-        self.triggered = False
+    def __init__(self, automaton: Automaton, numbers: list[int], place: int) -> None:
+        """`numbers`: those of all rules of a `Monitor`, which moves them; `place`: of this rule."""
         self.first_irreparable: int | None = None
+        self.revision = 0
         self._automaton: Final = automaton
-        self._group: Final = track(_Group)
-        self._columns: Final = columns
         self._states: Final = len(automaton.table)
-        self._violated: Final = tuple(verdict == "violated" for verdict in automaton.verdicts) * 2
-        self._unmet = automaton.initial
-        """The number of the values that have not occurred yet."""
-        self._groups: dict[int, _Group] = {}
-        self._revision = 0
-        """How often an event has moved values that do not occur in it."""
-        self._homes: Final[dict[_Key, _Group]] = {}
+        self._numbers: Final = numbers
+        self._place: Final = place
+
+    def clear(self) -> None:
+        """Forget the trace."""
+        self._numbers[self._place] = self._automaton.initial
+        self.first_irreparable = None
+        self.revision = 0
 
     def feed(self, event: Event, index: int) -> None:
-        """Process one event; `index` counts events from 0."""
+        """Process one event, of a quantified rule; `index` counts events from 0."""
+        raise NotImplementedError
+
+    @property
+    def triggered(self) -> bool:
+        """Whether the rule was triggered; if it is quantified, for some value."""
+        return self._numbers[self._place] >= self._states
+
+    @property
+    def state(self) -> int:
+        """The state of the rule; of a quantified one, of the first value that is not kept."""
+        return self._numbers[self._place] % self._states
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict over all values: violated or open if one is, satisfied if all present and future values are."""
+        return self._automaton.verdicts[self.state]
+
+    def unsatisfied_values(self) -> tuple[Scalar, ...]:
+        """The values for which the rule is not kept, in the order in which they occurred: those that broke first, else
+        those with an open obligation.
+        """
+        return ()
+
+    def distance(self) -> int | None:
+        """See `Monitor.distances`."""
+        return self._automaton.distances[self.state]
+
+    def fingerprint(self, values: Sequence[Scalar]) -> Fingerprint:
+        """See `Monitor.fingerprint`."""
+        return Fingerprint(states=(self.state,))
+
+    def is_no_better(self, later: Fingerprint, earlier: Fingerprint) -> bool:
+        """See `Monitor.is_no_better`."""
+        included = inclusions(self._automaton)
+        states = zip(later.states, earlier.states, strict=True)
+        return later.shared == earlier.shared and all(other in included[one] for one, other in states)
+
+    def status(self, _end: int | None = None) -> RuleStatus:
+        """The status after the events so far."""
+        automaton, verdict = self._automaton, self.verdict
+        return RuleStatus(
+            verdict=verdict,
+            triggered=self.triggered,
+            first_irreparable=self.first_irreparable,
+            ending="broken" if verdict == "violated" else "left_open" if verdict == "open" else "kept",
+            values=self.unsatisfied_values(),
+            closing=tuple(map(automaton.alphabet.text, automaton.shortest_completion(self.state)))
+            if verdict == "open"
+            else (),
+        )
+
+
+class Instances(TableMonitor):
+    """The values of one quantified rule. Its own number is that of the values that have not occurred yet."""
+
+    def __init__(
+        self,
+        automaton: Automaton,
+        numbers: list[int],
+        place: int,
+        columns: Mapping[int, Column],
+        track: Track = untracked,
+    ) -> None:
+        """`columns`: for each letter the next number by the present one, doubled to record the trigger."""
+        super().__init__(automaton, numbers, place)
+        self._triggered = False
+        self._group: Final = track(_Group)
+        self._columns: Final = columns
+        self._violated: Final = tuple(verdict == "violated" for verdict in automaton.verdicts) * 2
+        self._groups: dict[int, _Group] = {}
+        self._homes: Final[dict[_Key, _Group]] = {}
+
+    def clear(self) -> None:
+        super().clear()
+        self._triggered = False
+        self._groups.clear()
+        self._homes.clear()
+
+    def feed(self, event: Event, index: int) -> None:
         automaton, columns, event = self._automaton, self._columns, with_list_index(event)
         alone: list[tuple[_Key, int]] = []
         for key in dict.fromkeys(
@@ -74,18 +153,21 @@ class Instances:
             if number is not None:
                 alone.append((key, columns[automaton.alphabet.event_letter(event, key[1])][number]))
         shared = columns[automaton.alphabet.event_letter(event)]
-        if shared[self._unmet] != self._unmet:
-            self._revision += 1
-            self._unmet = shared[self._unmet]
+        unmet = self._unmet
+        if shared[unmet] != unmet:
+            self.revision += 1
+            self._numbers[self._place] = shared[unmet]
         self._move(shared, index)
         for key, number in alone:
             self._homes[key] = group = self._group(number, {key: None})
             self._join(self._groups, group, index)
 
+    @property
+    def _unmet(self) -> int:
+        """The number of the values that have not occurred yet."""
+        return self._numbers[self._place]
+
     def unsatisfied_values(self) -> tuple[Scalar, ...]:
-        """The values for which the rule is not kept, in the order in which they occurred: those that broke first, else
-        those with an open obligation.
-        """
         if self.first_irreparable is not None:
             return tuple(key[1] for key, home in self._homes.items() if home.broken_at == self.first_irreparable)
         return tuple(key[1] for key, home in self._homes.items() if self._verdict(home.number) == "open")
@@ -97,13 +179,15 @@ class Instances:
 
     @property
     def state(self) -> int:
-        """The state of the first value that is not kept; without one, of the values that have not occurred."""
         concerned = self.unsatisfied_values()
         return self._number((isinstance(concerned[0], bool), concerned[0])) if concerned else self._unmet % self._states
 
     @property
+    def triggered(self) -> bool:
+        return self._triggered
+
+    @property
     def verdict(self) -> Verdict:
-        """The verdict over all values: violated or open if one is, satisfied if all present and future values are."""
         if self.first_irreparable is not None:
             return "violated"
         verdicts = {self._verdict(number) for number in self._groups}
@@ -111,23 +195,17 @@ class Instances:
             return "open"
         return "satisfied" if {*verdicts, self._verdict(self._unmet)} == {"satisfied"} else "holding"
 
-    def distance(self) -> int:
-        """How many values have an open obligation; 0 if the rule is kept should the trace end now."""
+    def distance(self) -> int | None:
+        """How many values have an open obligation."""
+        if self.first_irreparable is not None:
+            return None
         return sum(len(group.members) for number, group in self._groups.items() if self._verdict(number) == "open")
 
-    def fingerprint(self, values: Iterable[Scalar]) -> tuple[tuple[Hashable, ...], tuple[int, ...]]:
-        """Equal if all continuations whose events have no other values lead to the same verdict.
-
-        The second part has the states of the values.
-        """
+    def fingerprint(self, values: Sequence[Scalar]) -> Fingerprint:
+        """Equal if all continuations whose events have no other values lead to the same verdict."""
         alone = tuple(self._number((isinstance(value, bool), value)) for value in values)
-        violated = self.first_irreparable is not None
-        return (violated, self._unmet % self._states, frozenset(n % self._states for n in self._groups)), alone
-
-    @property
-    def revision(self) -> int:
-        """Unchanged as long as values that do not occur in events are."""
-        return self._revision
+        shared = self.first_irreparable is not None, self._unmet % self._states
+        return Fingerprint(shared, alone, elsewhere=frozenset(number % self._states for number in self._groups))
 
     def _number(self, key: _Key) -> int:
         return (self._homes[key].number if key in self._homes else self._unmet) % self._states
@@ -151,7 +229,7 @@ class Instances:
         """Move every group by the shared letter."""
         if all(shared[number] == number for number in self._groups):
             return
-        self._revision += 1
+        self.revision += 1
         moved: dict[int, _Group] = {}
         for group in self._groups.values():
             group.number = shared[group.number]
@@ -161,8 +239,8 @@ class Instances:
     def _join(self, groups: dict[int, _Group], group: _Group, index: int) -> None:
         """Register a group under its number, merged with a group that is there."""
         number = group.number
-        if number >= self._states and not self.triggered:
-            self.triggered = True
+        if number >= self._states and not self._triggered:
+            self._triggered = True
         if self._violated[number]:
             group.broken_at = index
             if self.first_irreparable is None:

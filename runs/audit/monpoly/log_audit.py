@@ -22,7 +22,8 @@ from lawtrace.schemas.violations import ExplainedViolation, format_time
 from lawtrace.solver.logic.syntax import Atom, atoms_of
 from lawtrace.solver.logic.type_check import check_formula
 from lawtrace.solver.monitoring.evidence import Step, could_match, explain, needs_every_step
-from lawtrace.solver.monitoring.first_order import FirstOrderMonitor, FirstOrderRule, Violation
+from lawtrace.solver.monitoring.first_order import FirstOrderMonitor, FirstOrderRule
+from lawtrace.solver.monitoring.rule_status import Violation
 from lawtrace.solver.rules import Rule
 
 LISTED_VIOLATIONS: Final = 10

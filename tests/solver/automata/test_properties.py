@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lawtrace.schemas.events import Event
+from lawtrace.schemas.violations import Verdict
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.automata.operations import (
@@ -222,13 +223,15 @@ def test_feeding_one_by_one_is_running(trace: list[Event]) -> None:
             "G(Pay -> O attempted(Audit))",
         )
     }
-    one, other = Monitor(rules, history=True), Monitor(rules)
+    one, other = Monitor(rules), Monitor(rules)
     one.run(trace)
+    history: list[tuple[Verdict, ...]] = []
     for event in trace:
         other.feed(event)
+        history.append(other.verdicts())
     assert one.statuses() == other.statuses()
     for place, automaton in enumerate(rules.values()):
         states = [
             automaton.run(map(automaton.alphabet.event_letter, trace[: index + 1])) for index in range(len(trace))
         ]
-        assert [after[place] for after in one.history] == [automaton.verdicts[state] for state in states]
+        assert [after[place] for after in history] == [automaton.verdicts[state] for state in states]

@@ -5,7 +5,8 @@ import pytest
 from lawtrace.schemas.events import Event
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.parser import parse
-from lawtrace.solver.monitoring.monitor import Monitor, RuleStatus, TriggerFinder
+from lawtrace.solver.monitoring.monitor import Monitor, TriggerFinder
+from lawtrace.solver.monitoring.rule_status import RuleStatus
 
 RULES = {
     "check": "!(!Check U (Pay | Transfer))",
@@ -21,8 +22,8 @@ def calls(*tools: str) -> list[Event]:
     return [Event(t.rstrip("?"), {}, "raised" if t.endswith("?") else "completed") for t in tools]
 
 
-def monitor(*rules: str, history: bool = False) -> Monitor:
-    return Monitor({rule: compile_formula(parse(RULES.get(rule, rule))) for rule in rules}, history=history)
+def monitor(*rules: str) -> Monitor:
+    return Monitor({rule: compile_formula(parse(RULES.get(rule, rule))) for rule in rules})
 
 
 def test_kept_and_triggered() -> None:
@@ -31,7 +32,6 @@ def test_kept_and_triggered() -> None:
     assert watch.final_statuses() == dict.fromkeys(RULES, "kept")
     assert {rule for rule, status in watch.statuses().items() if status.triggered} == {"check", "audit", "once"}
     assert watch.events == 3
-    assert watch.history == ()
 
 
 def test_the_first_irreparable_event() -> None:
@@ -54,11 +54,12 @@ def test_a_refused_call_does_not_match_a_plain_atom() -> None:
 
 
 def test_a_rule_that_counts_steps_moves_on_every_event() -> None:
-    watch = monitor("adjacent", history=True)
-    watch.run(calls("Transfer", "Nobody names this tool"))
+    watch = monitor("adjacent")
+    watch.run(calls("Transfer"))
+    assert watch.verdicts() == ("open",)
+    watch.run(calls("Nobody names this tool"))
+    assert watch.verdicts() == ("violated",)
     assert watch.status("adjacent").first_irreparable == 1
-    assert len(watch.history) == 2
-    assert watch.history[0] != watch.history[1]
 
 
 def test_conditions_are_evaluated_on_the_event() -> None:
@@ -91,10 +92,10 @@ def test_before_any_event_the_empty_trace_decides() -> None:
 
 
 def test_an_empty_rule_set() -> None:
-    watch = monitor(history=True)
+    watch = monitor()
     watch.run(calls("Pay"))
     assert watch.statuses() == {}
-    assert watch.history == ((),)
+    assert watch.verdicts() == ()
 
 
 def test_an_unknown_rule_name() -> None:

@@ -44,8 +44,8 @@ def audit(account: object) -> Event:
     return Event("Audit", {"account": account})  # pyright: ignore[reportArgumentType]
 
 
-def watch(rule: str, *events: Event, history: bool = False) -> Monitor:
-    monitor = Monitor({"rule": compile_formula(parse(rule))}, history=history)
+def watch(rule: str, *events: Event) -> Monitor:
+    monitor = Monitor({"rule": compile_formula(parse(rule))})
     monitor.run(events)
     return monitor
 
@@ -162,9 +162,9 @@ def test_values_of_refused_calls_count_only_if_attempts_do() -> None:
     assert watch("forall a: G !attempted(Pay(account == a))", pay(1, "raised")).status("rule").values == (1,)
 
 
-def test_the_history_records_the_verdicts() -> None:
-    monitor = watch(AUDITED, pay(1), audit(1), pay(2), history=True)
-    assert monitor.history == (("open",), ("holding",), ("open",))
+def test_the_verdict_after_each_event() -> None:
+    trace = [pay(1), audit(1), pay(2)]
+    assert [watch(AUDITED, *trace[:number]).verdicts() for number in (1, 2, 3)] == [("open",), ("holding",), ("open",)]
     assert watch("forall a: F Audit(account == a)", audit(1)).verdicts() == ("holding",)
 
 
@@ -249,8 +249,10 @@ events = st.builds(
 @settings(max_examples=400)
 @given(rules, st.lists(events, max_size=7))
 def test_the_monitor_agrees_with_the_equations(rule: s.ForAll, trace: list[Event]) -> None:
-    monitor = Monitor({"rule": compile_formula(rule)}, history=True)
-    monitor.run(trace)
+    monitor = Monitor({"rule": compile_formula(rule)})
+    for number, event in enumerate(trace, 1):
+        monitor.feed(event)
+        assert (monitor.verdicts()[0] in ("satisfied", "holding")) == holds_on(rule, trace[:number])
     status = monitor.status("rule")
     assert (status.ending == "kept") == holds_on(rule, trace)
     met = [value for event in trace for value in occurring_values(rule, event)]
@@ -258,8 +260,6 @@ def test_the_monitor_agrees_with_the_equations(rule: s.ForAll, trace: list[Event
     assert set(map(json.dumps, status.values)) <= set(map(json.dumps, broken))
     if status.first_irreparable is None:
         assert {(type(v) is bool, v) for v in status.values} == {(type(v) is bool, v) for v in broken}
-    for number, verdicts in enumerate(monitor.history, 1):
-        assert (verdicts[0] in ("satisfied", "holding")) == holds_on(rule, trace[:number])
 
 
 @given(rules, st.lists(events, max_size=6))
@@ -313,7 +313,7 @@ def test_the_cost_of_an_event_does_not_grow_with_the_number_of_values() -> None:
     for place, letter in enumerate(automaton.letters):
         column = [row[place] for row in automaton.table]
         columns[letter] = (*column, *(state + states for state in column))
-    instances = Instances(automaton, columns)
+    instances = Instances(automaton, [automaton.initial], 0, columns)
     for number in range(2_000):
         instances.feed(pay(number), number)
         assert instances.groups <= 2 * states
