@@ -128,9 +128,10 @@ class Monitor:
 
         Raises InputError if a rule is about time and the times of the events decrease.
         """
-        numbers, tabled, first_order = self._numbers, self._tabled, self._first_order
-        by_tool, elsewhere, violated = self._by_tool, self._elsewhere, self._violated
-        for position, event in enumerate(events, self.events):
+        numbers, first_order = self._numbers, self._first_order
+        by_tool, elsewhere = self._by_tool, self._elsewhere
+        for event in events:
+            position = self.events
             self.events = position + 1
             if event.outcome == "shielded":  # it never reached its tool: it is counted and moves no rule
                 continue
@@ -148,10 +149,11 @@ class Monitor:
                 after = column[before]
                 if after != before:
                     numbers[rule] = after
-                    if violated[rule][after] and not violated[rule][before]:
-                        tabled[rule].first_irreparable = position
+                    violated = self._violated[rule]
+                    if violated[after] and not violated[before]:
+                        self._tabled[rule].first_irreparable = position
             for rule in quantified:
-                tabled[rule].feed(event, position)
+                self._tabled[rule].feed(event, position)
 
     @property
     def first_irreparable(self) -> dict[str, int | None]:
