@@ -14,7 +14,7 @@ from lawtrace.environments.spec.compliance import AUTHORIZATION_TOOL, AUTHORIZED
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.errors import InputError
 from lawtrace.solver.automata.compiler import compile_formula
-from lawtrace.solver.automata.operations import equivalent, product, shortest_accepted
+from lawtrace.solver.automata.operations import equivalent, product
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.skeleton import skeleton
 from lawtrace.solver.logic.templates import OperationalRestriction, match_template
@@ -38,7 +38,7 @@ def implies(one: Rule, other: Rule) -> bool:
     if not other.has_table or (isinstance(one.parsed, s.ForAll) and s.is_untimed(one.parsed)):
         return False
     weaker = compile_formula(skeleton(one.parsed, _not_required))
-    return shortest_accepted(product(weaker, other.automaton, lambda left, right: left and not right)) is None
+    return product(weaker, other.automaton, lambda left, right: left and not right).is_empty
 
 
 def same_rule(one: Rule, other: Rule) -> bool:
@@ -52,7 +52,7 @@ def _always_true(formula: s.Formula) -> bool:
     """Whether it is proved that every trace satisfies the formula."""
     if s.is_untimed(formula):
         return equivalent(compile_formula(formula), compile_formula(s.Top()))
-    return shortest_accepted(compile_formula(skeleton(s.Not(s.body_of(formula)), _not_required))) is None
+    return compile_formula(skeleton(s.Not(s.body_of(formula)), _not_required)).is_empty
 
 
 def _not_required(_tool: str, _field: FieldPath) -> bool:

@@ -90,6 +90,11 @@ class Automaton:
         """Whether it is the automaton of each value of a quantified rule, not of the rule itself."""
         return bool(self.alphabet.bound_fields)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it accepts no trace, not even the empty one."""
+        return not self.can_accept(self.initial)
+
     def can_accept(self, state: int) -> bool:
         """Whether acceptance is reachable."""
         return self.distances[state] is not None

@@ -9,7 +9,7 @@ from lawtrace.schemas.events import Event
 from lawtrace.schemas.violations import Verdict
 from lawtrace.solver.automata.automaton import to_dot
 from lawtrace.solver.automata.compiler import compile_formula
-from lawtrace.solver.automata.operations import equivalent, shortest_accepted, shortest_difference, shortest_rejected
+from lawtrace.solver.automata.operations import equivalent, product
 from lawtrace.solver.logic.parser import MAX_NESTING, parse
 from lawtrace.solver.logic.syntax import And, Atom
 
@@ -110,27 +110,24 @@ def test_equivalence_over_the_atoms_of_both() -> None:
     one, other = compile_formula(parse("!(!a U b)")), compile_formula(parse("(!b) W a"))
     assert equivalent(one, other)
     free_one, free_other = (compile_formula(parse("!(!a U b)"), "free"), compile_formula(parse("(!b) W a"), "free"))
-    assert shortest_difference(free_one, free_other) == ({Atom("a"), Atom("b")},)
+    difference = product(free_one, free_other, lambda left, right: left != right)
+    assert difference.accepts([{Atom("a"), Atom("b")}])
+    assert len(difference.shortest_completion(difference.initial)) == 1
     assert equivalent(compile_formula(parse("a | !a")), compile_formula(parse("b -> b")))
-    assert shortest_difference(compile_formula(parse("G !a")), compile_formula(parse("G !b"))) == ({Atom("a")},)
+    assert not equivalent(compile_formula(parse("G !a")), compile_formula(parse("G !b")))
 
 
 def test_conditions_on_one_tool_are_combined() -> None:
     large, any_payment = compile_formula(parse("F Pay(x > 9)")), compile_formula(parse("F Pay"))
-    witness = shortest_difference(large, any_payment)
-    assert witness == ({Atom("Pay")},)
+    difference = product(large, any_payment, lambda left, right: left != right)
+    assert difference.accepts([{Atom("Pay")}])
     assert equivalent(compile_formula(parse("F Pay & F Pay(x > 9)")), large)
 
 
-def test_shortest_words() -> None:
-    response = compile_formula(parse("G(a -> F b)"))
-    assert shortest_accepted(response) == ()
-    assert shortest_accepted(response, minimum_length=2) == (frozenset(), frozenset())
-    assert shortest_rejected(response) == ({Atom("a")},)
-    assert shortest_rejected(response, minimum_length=2) == (frozenset(), {Atom("a")})
-    never = compile_formula(parse("G X a"))
-    assert shortest_accepted(never) == ()
-    assert shortest_accepted(never, minimum_length=1) is None
+def test_an_automaton_is_empty_if_it_accepts_no_trace() -> None:
+    assert not compile_formula(parse("G X a")).is_empty
+    assert compile_formula(parse("G X a & F true")).is_empty
+    assert compile_formula(parse("F a & G !a")).is_empty
 
 
 def test_an_automaton_is_a_value() -> None:

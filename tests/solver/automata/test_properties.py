@@ -10,13 +10,7 @@ from lawtrace.schemas.events import Event
 from lawtrace.schemas.violations import Verdict
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
-from lawtrace.solver.automata.operations import (
-    equivalent,
-    product,
-    shortest_accepted,
-    shortest_difference,
-    shortest_rejected,
-)
+from lawtrace.solver.automata.operations import equivalent, product
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.conditions import AndCondition, Comparison, Condition, IsTrue, NotCondition, OrCondition
 from lawtrace.solver.logic.parser import parse
@@ -170,22 +164,27 @@ def test_permanent_verdicts_hold_for_all_continuations(
         assert not holds(formula, trace + more)
 
 
+def words(automaton: Automaton, letters: tuple[int, ...]) -> list[frozenset[s.Atom]]:
+    return [automaton.alphabet.true_atoms(letter) for letter in letters]
+
+
 @given(free_formulas, free_formulas)
 def test_a_witness_of_the_difference_is_one(one: s.Formula, other: s.Formula) -> None:
     left, right = compile_formula(one, "free"), compile_formula(other, "free")
-    witness = shortest_difference(left, right)
-    assert equivalent(left, right) == (witness is None)
-    if witness is not None:
+    difference = product(left, right, lambda a, b: a != b)
+    assert equivalent(left, right) == difference.is_empty
+    if not difference.is_empty:
+        witness = words(difference, difference.shortest_completion(difference.initial))
         assert holds(one, witness) != holds(other, witness)
 
 
-@given(free_formulas, st.integers(0, 3))
-def test_shortest_words_are_accepted_and_rejected(formula: s.Formula, length: int) -> None:
+@given(free_formulas, free_traces)
+def test_a_shortest_completion_is_accepted(formula: s.Formula, trace: list[frozenset[s.Atom]]) -> None:
     automaton = compile_formula(formula, "free")
-    accepted, rejected = shortest_accepted(automaton, length), shortest_rejected(automaton, length)
-    assert accepted is not None or rejected is not None
-    assert accepted is None or (holds(formula, accepted) and len(accepted) >= length)
-    assert rejected is None or (not holds(formula, rejected) and len(rejected) >= length)
+    assert not automaton.is_empty or not holds(formula, trace)
+    state = automaton.run(map(automaton.alphabet.letter, trace))
+    if automaton.can_accept(state):
+        assert holds(formula, [*trace, *words(automaton, automaton.shortest_completion(state))])
 
 
 @given(free_formulas, free_formulas)
