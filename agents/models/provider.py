@@ -10,21 +10,11 @@ from pydantic import BaseModel
 
 from lawtrace.agents.models.endpoints import OPENAI_ADDRESS, Access, access_to
 from lawtrace.agents.models.model_call import CallFailed, ModelCall
-from lawtrace.agents.models.request_client import MODEL_INFO, RequestClient
+from lawtrace.agents.models.request_client import MODEL_INFO
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.model_spec import ENDPOINTS, ModelParameters, ModelSpec
 
 EMPTY_MESSAGE_PLACEHOLDER = "(nothing)"
-
-
-@dataclass(frozen=True, slots=True)
-class Passthrough:
-    """Passes a call to a scripted client."""
-
-    client: RequestClient
-
-    async def ask(self, call: ModelCall) -> CreateResult:
-        return await self.client.respond(call.request)
 
 
 class _Closable(Protocol):

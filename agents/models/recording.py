@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from autogen_core import FunctionCall
-from autogen_core.models import ChatCompletionClient, CreateResult, ModelInfo
+from autogen_core.models import ChatCompletionClient, CreateResult
 
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.limits import run_cancellable
@@ -57,12 +57,11 @@ class RecordedClient(RequestClient):
         event_log: EventLog,
         occurrences: Occurrences,
         parameters: ModelParameters,
-        model_info: ModelInfo,
         earlier: ReplaySource | None,
         clock: Callable[[], float],
         paid: bool = False,
     ) -> None:
-        super().__init__(model_info)
+        super().__init__()
         self.context = context
         self._answerer = answerer
         self._event_log = event_log

@@ -28,8 +28,7 @@ _CONTEXT_TOKENS = 128_000
 class RequestClient(ChatCompletionClient):
     """A chat completion client whose subclasses implement one method, `respond`."""
 
-    def __init__(self, model_info: ModelInfo = MODEL_INFO) -> None:
-        self._model_info = model_info
+    def __init__(self) -> None:
         self._usage = RequestUsage(prompt_tokens=0, completion_tokens=0)
 
     async def respond(self, request: Request) -> CreateResult:
@@ -79,8 +78,8 @@ class RequestClient(ChatCompletionClient):
 
     @property
     def capabilities(self) -> ModelInfo:  # pyright: ignore[reportIncompatibleVariableOverride] (deprecated type)
-        return self._model_info
+        return MODEL_INFO
 
     @property
     def model_info(self) -> ModelInfo:
-        return self._model_info
+        return MODEL_INFO

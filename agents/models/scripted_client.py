@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from autogen_core import FunctionCall
 from autogen_core.models import CreateResult, LLMMessage, RequestUsage
 
-from lawtrace.agents.models.model_call import Request, plain_messages
+from lawtrace.agents.models.model_call import ModelCall, Request, plain_messages
 from lawtrace.agents.models.request_client import RequestClient
 
 
@@ -18,6 +18,10 @@ class ScriptedClient(RequestClient):
     def __init__(self, answer: Callable[[Sequence[LLMMessage]], str | list[FunctionCall]]) -> None:
         super().__init__()
         self._answer = answer
+
+    async def ask(self, call: ModelCall) -> CreateResult:
+        """As the innermost layer of a stack."""
+        return await self.respond(call.request)
 
     async def respond(self, request: Request) -> CreateResult:
         content = self._answer(request.messages)

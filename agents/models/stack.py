@@ -7,7 +7,7 @@
             DeadlineLayer    limits the time of a call with all its retries
               WriteAheadLayer  records a request on disk before it is sent
                 RetryLayer     retries transport errors, each one recorded
-                  Endpoint | ReplayLayer | Passthrough
+                  Endpoint | ReplayLayer | ScriptedClient
 
 Endpoints, replayed and scripted roles differ in the innermost layer. Only endpoints have a budget and a write-ahead
 entry.
@@ -24,8 +24,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from autogen_core.models import ModelInfo
-
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.budget import BudgetLayer, BudgetTracker, Grants
 from lawtrace.agents.models.call_settings import CallSettings, Spending
@@ -38,11 +36,11 @@ from lawtrace.agents.models.limits import (
     RequestRate,
 )
 from lawtrace.agents.models.model_call import Layer
-from lawtrace.agents.models.provider import Connect, Passthrough, RemoteEndpoint, connect
+from lawtrace.agents.models.provider import Connect, RemoteEndpoint, connect
 from lawtrace.agents.models.recording import Occurrences, RecordedClient, WriteAheadLayer
 from lawtrace.agents.models.replay import ReplayLayer, ReplaySource, recorded_model
-from lawtrace.agents.models.request_client import MODEL_INFO, RequestClient
 from lawtrace.agents.models.retry import RetryLayer
+from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import Context, ModelCalled
 from lawtrace.schemas.model_spec import ModelParameters, ModelSpec, RecordedModel
@@ -144,11 +142,10 @@ class ModelClients:
         return self._recorded_model(spec, role).model
 
     def wrap(
-        self, client: RequestClient, spec: ModelSpec, context: Context, parameters: ModelParameters = _DEFAULTS
+        self, client: ScriptedClient, spec: ModelSpec, context: Context, parameters: ModelParameters = _DEFAULTS
     ) -> RecordedClient:
         """A client for a scripted role."""
-        layer, context = Passthrough(client), context.at(model=str(spec))
-        return self._recorded(layer, context, parameters, client.model_info, earlier=self._earlier_scripts)
+        return self._recorded(client, context.at(model=str(spec)), parameters, earlier=self._earlier_scripts)
 
     @cached_property
     def _earlier_scripts(self) -> ReplaySource | None:
@@ -191,7 +188,6 @@ class ModelClients:
         innermost: Layer,
         context: Context,
         parameters: ModelParameters,
-        model_info: ModelInfo = MODEL_INFO,
         remote: RemoteEndpoint | None = None,
         *,
         earlier: ReplaySource | None,
@@ -216,7 +212,6 @@ class ModelClients:
             event_log=self._event_log,
             occurrences=self._occurrences,
             parameters=parameters,
-            model_info=model_info,
             earlier=earlier,
             clock=self._clock,
             paid=remote is not None,
