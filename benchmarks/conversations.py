@@ -22,13 +22,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from lawtrace.agents.conversation import Utterance, run_conversation
-from lawtrace.agents.models.call_settings import CallSettings
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.participants import CodeCheck, Objections
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.roles.instruction_roles import INSTRUCTION_GENERATOR, Draft
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.schemas.call_options import CallOptions, ConversationOptions
 from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
 
@@ -66,7 +66,7 @@ async def converse(clients: ModelClients, event_log: EventLogFile, number: int, 
 
 async def measure(folder: Path, address: str, at_once: int, turns: int) -> tuple[float, float, int]:
     """Wall seconds, CPU seconds of this process, turns."""
-    settings = CallSettings(deadline_seconds=600, concurrency=at_once)
+    settings = CallOptions(conversation=ConversationOptions(deadline_seconds=600, concurrency=at_once))
     environment = {"OPENAI_BASE_URL": address, "OPENAI_API_KEY": "loopback"}
     with EventLogFile.create(folder, recipe={}) as event_log:
         async with ModelClients(event_log, settings=settings, environment=environment) as clients:

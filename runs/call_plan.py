@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
-from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.runs.stages.pipeline import TASK_STAGES, run_targets
 from lawtrace.runs.stages.resolve import ResolvedRecipe
@@ -111,7 +110,6 @@ class CallTally:
 
     def __init__(self, recipe: CallOptions) -> None:
         self._recipe = recipe
-        self._budget = call_settings(recipe).budget
         self._lines: dict[tuple[str, str], PlannedCalls] = {}
 
     def add(self, calls: RoleCalls, *, prompts: int, answer: int | None, usual_prompt: int | None = None) -> None:
@@ -126,7 +124,7 @@ class CallTally:
         if spec.is_scripted or not most:
             return
         cost = ceiling = None
-        price = Price(input=0, output=0) if spec.provider == "replay" else self._budget.prices.get(calls.model)
+        price = Price(input=0, output=0) if spec.provider == "replay" else self._recipe.prices.get(calls.model)
         if price is not None:
             usual = prompts // most if usual_prompt is None else usual_prompt
             cost = price.of(expected * usual, expected * min(answer or USUAL_ANSWER_TOKENS, USUAL_ANSWER_TOKENS))
@@ -149,7 +147,7 @@ class CallTally:
         """The fields of a `CallPlan` of these calls."""
         return {
             "calls": tuple(self._lines.values()),
-            "budget": {**self._budget.limits},
+            "budget": {**self._recipe.budget.limits},
             **self._recipe.conversation.model_dump(include={"concurrency", "deadline_seconds", "requests_per_minute"}),
         }
 

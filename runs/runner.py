@@ -17,7 +17,6 @@ from pydantic import BaseModel
 from structlog.contextvars import bound_contextvars
 
 from lawtrace.agents.event_log import EventLog
-from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.spans import span
 from lawtrace.environments.logs import get_logger
@@ -281,7 +280,7 @@ async def open_session(
         store.incomplete.add(key)
     async with ModelClients(
         event_log,
-        settings=call_settings(recipe).share((options.get("shard") or WHOLE).count),
+        settings=recipe.share((options.get("shard") or WHOLE).count),
         open_replay=EventLogFile.open,
         earlier=event_log if resumed else None,
     ) as clients:

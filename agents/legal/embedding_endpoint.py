@@ -40,7 +40,6 @@ class EmbeddingEndpoint:
 
     client: "AsyncOpenAI"
     model: str
-    address: str
     key: str = field(default="", repr=False)
 
     async def ask(self, call: ModelCall) -> CreateResult:
@@ -68,7 +67,7 @@ def connect_embeddings(spec: ModelSpec, environment: Mapping[str, str]) -> Embed
     from openai import AsyncOpenAI  # takes half a second
 
     client = AsyncOpenAI(base_url=access.address, api_key=access.key, max_retries=0)
-    return EmbeddingEndpoint(client, spec.name, access.address, access.key)
+    return EmbeddingEndpoint(client, spec.name, access.key)
 
 
 def embedding_client(clients: ModelClients, spec: ModelSpec, context: Context) -> RecordedClient:

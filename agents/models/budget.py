@@ -12,8 +12,9 @@ from typing import Protocol, Self
 from autogen_core.models import CreateResult
 
 from lawtrace.agents.event_log import EventLog
-from lawtrace.agents.models.call_settings import Budget, Spending
 from lawtrace.agents.models.model_call import EndpointAbandoned, Layer, ModelCall, plain_messages
+from lawtrace.agents.models.spending import Spending
+from lawtrace.schemas.call_options import CallOptions
 from lawtrace.schemas.errors import OperationalError
 from lawtrace.schemas.log_entries import BudgetName, BudgetReached, Context, ModelCalled
 
@@ -56,10 +57,11 @@ class BudgetTracker:
     conversations do not exceed a budget together."""
 
     def __init__(
-        self, budget: Budget, event_log: EventLog, earlier: Iterable[ModelCalled] = (), earlier_calls: int = 0
+        self, options: CallOptions, event_log: EventLog, earlier: Iterable[ModelCalled] = (), earlier_calls: int = 0
     ) -> None:
         """``earlier``: the calls answered before the run was interrupted, of ``earlier_calls`` that were sent."""
-        self._budget = budget
+        self._options = options
+        self._limits = options.budget.limits
         self._event_log = event_log
         self._reserved = Spending()
         self._in_flight = 0
@@ -99,12 +101,14 @@ class BudgetTracker:
         if call.replayed or not call.paid:
             return Spending()
         model = call.context.model or ""
-        return self._budget.spending(model, call.prompt_tokens, call.completion_tokens, call.latency_ms / 1000)
+        return Spending.of_call(
+            self._options, model, call.prompt_tokens, call.completion_tokens, call.latency_ms / 1000
+        )
 
     def _expected(self, call: CallSize) -> Spending:
         """The size of the prompt and the mean of the answers so far, or what the call may use at most."""
         answers = max(1, self.spent.messages)
-        most = self._budget.spending(call.context.model or "", call.prompt_tokens, call.max_tokens, 0.0)
+        most = Spending.of_call(self._options, call.context.model or "", call.prompt_tokens, call.max_tokens, 0.0)
         return Spending(
             1,
             max(most.tokens, round(self.spent.tokens / answers)),
@@ -114,20 +118,18 @@ class BudgetTracker:
 
     def _reached(self, spending: Spending) -> BudgetName | None:
         """The first budget that is used up."""
-        limits = self._budget.limits
-        return next((name for name, limit in limits.items() if getattr(spending, name) >= limit), None)
+        return next((name for name, limit in self._limits.items() if getattr(spending, name) >= limit), None)
 
     def _is_safe(self, wanted: Spending) -> bool:
         """Whether the call may be sent while others are in flight. Before the first answer the use of a call is
         unknown."""
-        limits = self._budget.limits
-        if not self.spent.messages and limits.keys() - {"messages"}:
+        if not self.spent.messages and self._limits.keys() - {"messages"}:
             return False
         together = self.spent + self._reserved + wanted
-        return all(getattr(together, name) <= limit for name, limit in limits.items())
+        return all(getattr(together, name) <= limit for name, limit in self._limits.items())
 
     def _end(self, name: BudgetName, call: CallSize) -> BudgetExhausted:
-        limit, spent = self._budget.limits[name], float(getattr(self.spent, name))
+        limit, spent = self._limits[name], float(getattr(self.spent, name))
         if not self._recorded:
             self._recorded = True
             self._event_log.record(BudgetReached(context=call.context, budget=name, limit=limit, spent=round(spent, 6)))
@@ -143,7 +145,7 @@ class BudgetLayer:
 
     inner: Layer
     grants: Grants
-    budget: Budget
+    options: CallOptions
 
     async def ask(self, call: ModelCall) -> CreateResult:
         reserved = await self.grants.reserve(CallSize.of(call))
@@ -153,7 +155,7 @@ class BudgetLayer:
             result = await self.inner.ask(call)
             seconds = asyncio.get_running_loop().time() - started - call.progress.queued_seconds
             usage, model = result.usage, call.context.model or ""
-            used = self.budget.spending(model, usage.prompt_tokens, usage.completion_tokens, seconds)
+            used = Spending.of_call(self.options, model, usage.prompt_tokens, usage.completion_tokens, seconds)
         except EndpointAbandoned:
             used = Spending()
             raise

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -10,8 +10,8 @@ from typing import Any, Protocol, TypeVar
 from autogen_core import CancellationToken
 from autogen_core.models import CreateResult
 
-from lawtrace.agents.models.call_settings import ABANDONED
 from lawtrace.agents.models.model_call import CallFailed, EndpointAbandoned, Layer, ModelCall
+from lawtrace.agents.models.spending import ABANDONED
 
 _MINUTE = 60.0
 
@@ -27,14 +27,13 @@ class Rate(Protocol):
 class RequestRate:
     """Requests to each endpoint at equal distances: N a minute at most. None: at any time."""
 
-    def __init__(self, requests_per_minute: float | None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, requests_per_minute: float | None) -> None:
         self._gap = _MINUTE / requests_per_minute if requests_per_minute else 0.0
-        self._clock = clock
         self._next: dict[str, float] = {}
 
     async def turn(self, model: str) -> None:
         if self._gap:
-            now = self._clock()
+            now = time.monotonic()
             at = max(now, self._next.get(model, now))
             self._next[model] = at + self._gap
             await asyncio.sleep(at - now)
@@ -49,15 +48,14 @@ class ConcurrencyLayer:
 
     inner: Layer
     slots: AbstractAsyncContextManager[None, None]
-    clock: Callable[[], float]
     rate: Rate | None
 
     async def ask(self, call: ModelCall) -> CreateResult:
-        asked = self.clock()
+        asked = time.monotonic()
         async with self.slots:
             if self.rate is not None:
                 await self.rate.turn(call.context.model or "")
-            call.progress.queued_seconds = self.clock() - asked
+            call.progress.queued_seconds = time.monotonic() - asked
             return await self.inner.ask(call)
 
 

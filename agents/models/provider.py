@@ -26,14 +26,11 @@ class RemoteEndpoint(Protocol):
 
     Attributes:
         client: the connection, to be closed with the run.
-        address, key: see `Endpoint`.
+        key: see `Endpoint`.
     """
 
     @property
     def client(self) -> _Closable: ...
-
-    @property
-    def address(self) -> str: ...
 
     @property
     def key(self) -> str: ...
@@ -53,14 +50,12 @@ class Endpoint:
     the answer itself: an answer that violates the schema would be paid for and lost.
 
     Attributes:
-        address: the base URL.
         is_openai: whether it is OpenAI's own, which has another name for a parameter.
         json_mode: whether it supports ``response_format``.
         key: the API key, so that it can be removed from error messages.
     """
 
     client: ChatCompletionClient
-    address: str
     is_openai: bool = False
     json_mode: bool = True
     key: str = field(default="", repr=False)
@@ -119,9 +114,8 @@ def connect(spec: ModelSpec, environment: Mapping[str, str]) -> Endpoint:
     warnings.filterwarnings("ignore", "Tool call function arguments field is not a string", UserWarning)
     warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
     if spec.provider == "anthropic":
-        return Endpoint(_anthropic(spec, access), access.address, json_mode=False, key=access.key)
-    is_openai = access.address == OPENAI_ADDRESS
-    return Endpoint(_compatible(spec, access), access.address, is_openai=is_openai, key=access.key)
+        return Endpoint(_anthropic(spec, access), json_mode=False, key=access.key)
+    return Endpoint(_compatible(spec, access), is_openai=access.address == OPENAI_ADDRESS, key=access.key)
 
 
 def _compatible(spec: ModelSpec, access: Access) -> ChatCompletionClient:

@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
+import time
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from autogen_core import FunctionCall
@@ -58,7 +58,6 @@ class RecordedClient(RequestClient):
         occurrences: Occurrences,
         parameters: ModelParameters,
         earlier: ReplaySource | None,
-        clock: Callable[[], float],
         paid: bool = False,
     ) -> None:
         super().__init__()
@@ -68,7 +67,6 @@ class RecordedClient(RequestClient):
         self._occurrences = occurrences
         self._parameters = parameters
         self._earlier = earlier
-        self._clock = clock
         self._paid = paid
         self._turn = context.turn
         self.seconds = 0.0
@@ -80,7 +78,7 @@ class RecordedClient(RequestClient):
         if isinstance(known, ModelCalled) and _same_place(known.context, call.context):
             self.seconds += known.latency_ms / 1000
             return recorded_result(known)
-        started = self._clock()
+        started = time.monotonic()
         try:
             result, entry = await run_cancellable(self._ask(call, started), token=request.cancellation_token)
         except CallFailed as failed:
@@ -97,7 +95,7 @@ class RecordedClient(RequestClient):
         """The answer, recorded in the step in which it arrives, so that no answer is lost."""
         with call_span(call.context) as span:
             result = _storable(await self._answerer.ask(call))
-            entry = _entry(call, result, self._clock() - started, paid=self._paid)
+            entry = _entry(call, result, time.monotonic() - started, paid=self._paid)
             self._event_log.record(entry)
             set_usage(span, entry)
             log.log(

@@ -14,7 +14,6 @@ from tenacity import (
 )
 
 from lawtrace.agents.event_log import EventLog
-from lawtrace.agents.models.call_settings import RetryPolicy
 from lawtrace.agents.models.limits import Rate
 from lawtrace.agents.models.model_call import CallFailed, Layer, ModelCall
 from lawtrace.agents.models.transport_errors import (
@@ -31,6 +30,16 @@ _SHORTEST_KEY = 8
 """Shorter keys are placeholders for endpoints without keys, and may occur as words."""
 
 log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """The number of tries and the waits between them. Waits double from `first_wait` to `longest_wait` seconds, with
+    jitter; a wait that the endpoint requests takes precedence."""
+
+    tries: int = 5
+    first_wait: float = 0.5
+    longest_wait: float = 30.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ entry.
 
 import asyncio
 import os
-import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from functools import cached_property
@@ -26,7 +25,6 @@ from typing import Self
 
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.budget import BudgetLayer, BudgetTracker, Grants
-from lawtrace.agents.models.call_settings import CallSettings, Spending
 from lawtrace.agents.models.limits import (
     ConcurrencyLayer,
     DeadlineLayer,
@@ -39,8 +37,10 @@ from lawtrace.agents.models.model_call import Layer
 from lawtrace.agents.models.provider import Connect, RemoteEndpoint, connect
 from lawtrace.agents.models.recording import Occurrences, RecordedClient, WriteAheadLayer
 from lawtrace.agents.models.replay import ReplayLayer, ReplaySource, recorded_model
-from lawtrace.agents.models.retry import RetryLayer
+from lawtrace.agents.models.retry import RetryLayer, RetryPolicy
 from lawtrace.agents.models.scripted_client import ScriptedClient
+from lawtrace.agents.models.spending import Spending
+from lawtrace.schemas.call_options import CallOptions
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import Context, ModelCalled
 from lawtrace.schemas.model_spec import ModelParameters, ModelSpec, RecordedModel
@@ -53,11 +53,10 @@ class ModelClients:
 
     Args:
         event_log: where every call is recorded.
-        settings: the limits.
+        settings: the limits and prices.
         environment: where addresses and keys come from.
         open_replay: opens the record of a run directory, for ``replay:`` specs.
         earlier: the record of this run before it was interrupted; its calls are not repeated.
-        clock: seconds, for latencies.
         grants: what grants the calls of endpoints, ``slots`` how many are in flight, and ``rate`` how many a minute, if
             several processes share the limits of the run; otherwise this process does.
     """
@@ -66,32 +65,32 @@ class ModelClients:
         self,
         event_log: EventLog,
         *,
-        settings: CallSettings | None = None,
+        settings: CallOptions | None = None,
+        retry: RetryPolicy | None = None,
         environment: Mapping[str, str] = os.environ,
         open_replay: Callable[[Path], ReplaySource] | None = None,
         earlier: ReplaySource | None = None,
-        clock: Callable[[], float] = time.monotonic,
         grants: Grants | None = None,
         slots: AbstractAsyncContextManager[None, None] | None = None,
         rate: Rate | None = None,
     ) -> None:
         self._event_log = event_log
-        self._settings = settings or CallSettings()
+        self._settings = settings or CallOptions()
+        self._retry = retry or RetryPolicy()
         self._environment = environment
         self._open_replay = open_replay
         self._earlier = earlier
-        self._clock = clock
-        self._slots = asyncio.Semaphore(self._settings.concurrency)
+        self._slots = asyncio.Semaphore(self._settings.conversation.concurrency)
         self._occurrences = Occurrences()
         self._budget = BudgetTracker(
-            self._settings.budget,
+            self._settings,
             event_log,
             earlier=earlier.answered() if earlier else (),
             earlier_calls=earlier.requests_sent() if earlier else 0,
         )
         self._grants = grants or self._budget
         self._shared_slots = slots or self._slots
-        self._rate = rate or RequestRate(self._settings.requests_per_minute)
+        self._rate = rate or RequestRate(self._settings.conversation.requests_per_minute)
         self._endpoints: dict[tuple[Connect, ModelSpec], RemoteEndpoint] = {}
         self._failures: dict[str, EndpointFailures] = {}
         self._replays: dict[str, ReplayLayer] = {}
@@ -193,19 +192,17 @@ class ModelClients:
         earlier: ReplaySource | None,
     ) -> RecordedClient:
         """The stack around an innermost layer. ``remote``: the same layer, if it is an endpoint on the network."""
-        seconds = self._settings.deadline_seconds
+        seconds = self._settings.conversation.deadline_seconds
         rate = self._rate if remote else None
-        inner: Layer = RetryLayer(
-            innermost, self._event_log, self._settings.retry, seconds, remote.key if remote else "", rate
-        )
+        inner: Layer = RetryLayer(innermost, self._event_log, self._retry, seconds, remote.key if remote else "", rate)
         if remote:
             inner = WriteAheadLayer(inner, self._event_log)
         inner = DeadlineLayer(inner, seconds)
         if remote:
             inner = FailureLayer(inner, self._failures.setdefault(context.model or "", EndpointFailures()))
-        inner = ConcurrencyLayer(inner, self._shared_slots if remote else self._slots, self._clock, rate)
+        inner = ConcurrencyLayer(inner, self._shared_slots if remote else self._slots, rate)
         if remote:
-            inner = BudgetLayer(inner, self._grants, self._settings.budget)
+            inner = BudgetLayer(inner, self._grants, self._settings)
         return RecordedClient(
             inner,
             context,
@@ -213,6 +210,5 @@ class ModelClients:
             occurrences=self._occurrences,
             parameters=parameters,
             earlier=earlier,
-            clock=self._clock,
             paid=remote is not None,
         )

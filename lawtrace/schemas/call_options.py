@@ -1,11 +1,12 @@
 """The parts of a recipe that are about calling models, for recipes of every kind."""
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.log_entries import BudgetName
 from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
 from lawtrace.schemas.models import StrictModel
 
@@ -73,6 +74,10 @@ class BudgetOptions(StrictModel):
     seconds: float | None = Field(default=None, gt=0)
     money: float | None = Field(default=None, gt=0)
 
+    @property
+    def limits(self) -> dict[BudgetName, float]:
+        return {name: limit for name in get_args(BudgetName) if (limit := getattr(self, name)) is not None}
+
 
 class Price(StrictModel):
     """Price of a million tokens of prompts and of answers."""
@@ -91,6 +96,21 @@ class CallOptions(StrictModel):
     parameters: ModelParameters = ModelParameters()
     budget: BudgetOptions = BudgetOptions()
     prices: Mapping[ModelUnderTest, Price] = {}
+
+    def share(self, parts: int) -> Self:
+        """The limits of one of so many processes that know nothing of each other: its part of all but concurrency."""
+        rate = self.conversation.requests_per_minute
+        conversation = {"requests_per_minute": None if rate is None else rate / parts}
+        budget = {
+            name: limit // parts if isinstance(limit, int) else limit / parts
+            for name, limit in self.budget.limits.items()
+        }
+        return self.model_copy(
+            update={
+                "conversation": self.conversation.model_copy(update=conversation),
+                "budget": self.budget.model_copy(update=budget),
+            }
+        )
 
 
 BUILT_IN_PROMPT = "ours"

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from lawtrace.agents.models.call_settings import ABANDONED
+from lawtrace.agents.models.spending import ABANDONED
 from lawtrace.runs.report.verdict_index import stage_folders
 from lawtrace.runs.scoring.metrics import count_outcomes
 from lawtrace.runs.store.run_folder import RunFolder

@@ -8,19 +8,20 @@ from typing import Final
 
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.budget import BudgetExhausted, BudgetTracker, CallSize
-from lawtrace.agents.models.call_settings import CallSettings, Spending
 from lawtrace.agents.models.limits import RequestRate
+from lawtrace.agents.models.spending import Spending
+from lawtrace.schemas.call_options import CallOptions
 from lawtrace.schemas.log_entries import Entry
 
 
 class RateServer:
     """Grants calls to workers by name. What a lost worker held is freed, and counts as spent."""
 
-    def __init__(self, settings: CallSettings) -> None:
+    def __init__(self, settings: CallOptions) -> None:
         self._event_log: Final = MemoryEventLog()
-        self._tracker: Final = BudgetTracker(settings.budget, self._event_log)
-        self._slots: Final = asyncio.Semaphore(settings.concurrency)
-        self._rate: Final = RequestRate(settings.requests_per_minute)
+        self._tracker: Final = BudgetTracker(settings, self._event_log)
+        self._slots: Final = asyncio.Semaphore(settings.conversation.concurrency)
+        self._rate: Final = RequestRate(settings.conversation.requests_per_minute)
         self._reserved: Final[dict[str, list[Spending]]] = {}
         self._held: Final = Counter[str]()
         self._lost: Final = set[str]()

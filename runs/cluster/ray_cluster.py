@@ -137,7 +137,7 @@ class _Scheduler(Generic[Given, Product]):
         self._records, self._on_product = records, on_product
         self._server: Handle = None
         # Each worker has more units than may be asked for at once: programs run while answers are awaited.
-        self._lanes = at_once or (LANES if records is None else records.settings.concurrency)
+        self._lanes = at_once or (LANES if records is None else records.settings.conversation.concurrency)
         self._slots: list[_Slot] = []
         self._places = self._spare = self._lost = 0
         # With the results of their starts. They keep their cores, so that no other worker is started there.

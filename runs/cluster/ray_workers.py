@@ -7,9 +7,10 @@ from typing import Any, Final
 import ray
 import ray.exceptions
 
-from lawtrace.agents.models.call_settings import CallSettings, Spending
+from lawtrace.agents.models.spending import Spending
 from lawtrace.runs.cluster.rate_server import RateServer
 from lawtrace.runs.cluster.worker import Worker
+from lawtrace.schemas.call_options import CallOptions
 
 Handle = Any
 """A value of Ray, which has no types: an actor, a reference to a result, or the result."""
@@ -25,7 +26,7 @@ class RayWorkers:
 
     def __init__(self) -> None:
         self._idle: list[Handle] = []
-        self._server: tuple[CallSettings, Handle] | None = None
+        self._server: tuple[CallOptions, Handle] | None = None
         self._pending: Final = set[asyncio.Future[Handle]]()
 
     def take(self) -> tuple[Handle, bool]:
@@ -34,7 +35,7 @@ class RayWorkers:
             return self._idle.pop(), True
         return ray.remote(num_cpus=1, max_concurrency=1000)(Worker).remote(), False
 
-    async def server(self, settings: CallSettings, spent: Spending) -> Handle:
+    async def server(self, settings: CallOptions, spent: Spending) -> Handle:
         """What grants the calls of the next job. ``spent``: what the run used before."""
         if self._server is not None and self._server[0] == settings:
             try:

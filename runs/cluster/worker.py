@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, Generic
 
-from lawtrace.agents.models.call_settings import CallSettings
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.runs.cluster.rate_server import RemoteLimits, Request
 from lawtrace.runs.stages.cluster_jobs import Job, ModelAccess, Product, Unit
 from lawtrace.runs.store.event_log_file import EventLogFile, utc_now
+from lawtrace.schemas.call_options import CallOptions
 from lawtrace.schemas.errors import LawtraceError
 from lawtrace.schemas.log_entries import Context, Entry, ModelCalled, RoleFailed
 from lawtrace.schemas.model_spec import RecordedModel
@@ -58,7 +58,7 @@ class Worker:
         """The version of lawtrace on its machine."""
         return version("lawtrace")
 
-    async def start(self, job: Job[Any, Any], settings: CallSettings | None, request: Request) -> str | None:
+    async def start(self, job: Job[Any, Any], settings: CallOptions | None, request: Request) -> str | None:
         """Begin a job; return why the worker cannot work, or None.
 
         ``settings``: the limits on calls; None if no model takes part. ``request``: calls what grants them.
@@ -73,7 +73,7 @@ class Worker:
             return str(error)
         return None
 
-    def _access(self, settings: CallSettings, request: Request) -> ModelAccess:
+    def _access(self, settings: CallOptions, request: Request) -> ModelAccess:
         limits = RemoteLimits(request)
         self._clients = ModelClients(
             self._log,
@@ -82,7 +82,7 @@ class Worker:
             earlier=self._known,
             grants=limits,
             slots=limits,
-            rate=None if settings.requests_per_minute is None else limits,
+            rate=None if settings.conversation.requests_per_minute is None else limits,
         )
         return ModelAccess(self._log, self._clients)
 

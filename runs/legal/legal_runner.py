@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.legal.dataset import LegalDataset, load_dataset
 from lawtrace.environments.legal.retrieval.embedding import Encoder, Pooling
@@ -61,7 +60,7 @@ async def _answer(context: LegalContext, products: Products) -> Made:
         retrieved = products[RETRIEVED] if recipe.pipeline == "once" else ()
         if context.cluster is not None:
             job = AnswersJob(recipe.model_dump(mode="json"), cases, retrieved)
-            records = CallRecords(context.event_log, context.clients, call_settings(recipe))
+            records = CallRecords(context.event_log, context.clients, recipe)
             given = [Unit(unit, (unit.key,)) for unit in units]
             made = context.cluster.products(job, given, records=records, on_product=lambda _: step())
             rows = [row async for row in made]
@@ -128,7 +127,7 @@ async def open_legal_clients(recipe: LegalRecipe, event_log: EventLogFile) -> As
     """The model clients of a run. Answers from before an interruption are not requested again."""
     resumed = any(True for _ in event_log.entries(kind="resumed"))
     async with ModelClients(
-        event_log, settings=call_settings(recipe), open_replay=EventLogFile.open, earlier=event_log if resumed else None
+        event_log, settings=recipe, open_replay=EventLogFile.open, earlier=event_log if resumed else None
     ) as clients:
         yield clients
 

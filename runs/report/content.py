@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.report.text import cut, show_value
@@ -104,7 +103,7 @@ def load_run_content(path: Path, env: str | None = None, domain: Domain | None =
         raise InputError(f"{path}: the run has no verdicts yet; `lawtrace resume {path}` continues it")
     with EventLogFile.open(path) as event_log:
         recipe = recorded_recipe(event_log, env)
-        usage = measure_usage(event_log, call_settings(recipe).budget.prices)
+        usage = measure_usage(event_log, recipe.prices)
         identity = identify_recipe(event_log, recipe)
     return load_content(folder, recipe, usage, identity, domain)
 

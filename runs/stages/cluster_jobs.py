@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 from lawtrace.agents.event_log import EventLog
-from lawtrace.agents.models.call_settings import CallSettings
+from lawtrace.schemas.call_options import CallOptions
 from lawtrace.schemas.errors import input_errors
 
 if TYPE_CHECKING:  # a plan of the calls waits for no client of a model
@@ -47,7 +47,7 @@ class CallRecords:
 
     event_log: "EventLogFile"
     clients: "ModelClients"
-    settings: CallSettings
+    settings: CallOptions
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from typing import Generic, Self
 
 from lawtrace.agents.concurrency import gather, run_in_worker_thread
 from lawtrace.agents.event_log import MemoryEventLog
-from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.domains.loader import environment_files, is_folder
 from lawtrace.environments.regulations.documents import all_files
@@ -118,7 +117,7 @@ async def make_units(
         job, records = StageJob[Given, Product].of(context, products, needs, prepare), None
         if any(unit.conversations for unit in units):
             assert isinstance(context.event_log, EventLogFile)
-            records = CallRecords(context.event_log, context.clients, call_settings(context.recipe))
+            records = CallRecords(context.event_log, context.clients, context.recipe)
         made = context.cluster.products(job, units, records=records, on_product=on_product)
         return [product async for product in made]
     with ExitStack() as stack:

@@ -6,7 +6,6 @@ Computed by SQLite from the entries without their texts, so it is fast for a log
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.schemas.call_options import CallOptions, Price
 
@@ -84,7 +83,7 @@ def prices_of(event_log: EventLogFile) -> Mapping[str, Price]:
     """The prices of the run's recipe, by model."""
     recipe = event_log.recipe
     prices = recipe.get("prices") if isinstance(recipe, dict) else None
-    return call_settings(CallOptions.model_validate({"prices": prices or {}})).budget.prices
+    return CallOptions.model_validate({"prices": prices or {}}).prices
 
 
 def total_usage(lines: Sequence[ModelUsage]) -> ModelUsage:

@@ -13,7 +13,6 @@ from pathlib import Path
 from jinja2 import Environment
 from markupsafe import Markup
 
-from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.runs.published import is_comparison, published_evaluation
 from lawtrace.runs.report.content import (
     ReportContent,
@@ -125,7 +124,7 @@ def _write_ablation_reports(
 ) -> WrittenReport:
     with EventLogFile.open(folder.path) as event_log:
         recipe = recorded_recipe(event_log, env)
-        usage = measure_usage(event_log, call_settings(recipe).budget.prices)
+        usage = measure_usage(event_log, recipe.prices)
         identity = identify_recipe(event_log, recipe)
     ablation = read_ablation(folder.path)
     contents: dict[int, ReportContent] = {}

@@ -8,7 +8,6 @@ import pytest
 
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.legal.embedding_endpoint import EndpointEncoder, embedding_client
-from lawtrace.agents.models.call_settings import CallSettings
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.schemas.errors import InputError
@@ -28,7 +27,7 @@ def of_kind(event_log: MemoryEventLog, kind: type[Result]) -> list[Result]:
 async def with_encoder(
     server: OpenAIServer, event_log: MemoryEventLog, act: Callable[[EndpointEncoder], Awaitable[Result]]
 ) -> Result:
-    async with ModelClients(event_log, settings=CallSettings(), environment=server.environment) as clients:
+    async with ModelClients(event_log, environment=server.environment) as clients:
         return await act(EndpointEncoder(embedding_client(clients, SPEC, PLACE), str(SPEC), asyncio.get_running_loop()))
 
 

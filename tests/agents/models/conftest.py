@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from lawtrace.agents.models.call_settings import CallSettings, RetryPolicy
+from lawtrace.schemas.call_options import CallOptions
 from lawtrace.schemas.log_entries import Context
+from tests.support.call_limits import call_limits
 from tests.support.openai_server import OpenAIServer, serving
 
 
@@ -22,8 +23,6 @@ def context() -> Context:
 
 
 @pytest.fixture
-def quick() -> CallSettings:
-    """The settings of a run with short waits."""
-    return CallSettings(
-        deadline_seconds=5, concurrency=4, retry=RetryPolicy(tries=3, first_wait=0.01, longest_wait=0.02)
-    )
+def quick() -> CallOptions:
+    """The limits of a run."""
+    return call_limits(deadline_seconds=5, concurrency=4)

@@ -8,12 +8,12 @@ from autogen_core.models import LLMMessage, UserMessage
 
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.budget import BudgetExhausted
-from lawtrace.agents.models.call_settings import Budget, CallSettings, RetryPolicy
 from lawtrace.agents.models.recording import RecordedClient
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.schemas.call_options import Price
+from lawtrace.schemas.call_options import BudgetOptions, CallOptions, Price
 from lawtrace.schemas.log_entries import BudgetReached, Context, ModelCalled
 from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
+from tests.support.call_limits import call_limits
 from tests.support.openai_server import Hang, OpenAIServer
 
 SPEC = ModelSpec.parse("openai:m")
@@ -24,8 +24,8 @@ def said(words: str) -> Sequence[LLMMessage]:
     return [UserMessage(content=words, source="user")]
 
 
-def settings(budget: Budget, concurrency: int = 20) -> CallSettings:
-    return CallSettings(deadline_seconds=5, concurrency=concurrency, retry=RetryPolicy(tries=1), budget=budget)
+def settings(budget: BudgetOptions, concurrency: int = 20) -> CallOptions:
+    return call_limits(deadline_seconds=5, concurrency=concurrency, budget=budget, prices=PRICES)
 
 
 async def ask_all(clients: ModelClients, context: Context, count: int) -> list[object]:
@@ -37,7 +37,7 @@ async def ask_all(clients: ModelClients, context: Context, count: int) -> list[o
 @pytest.mark.parametrize("concurrency", [1, 20])
 async def test_message_budget_is_exact(server: OpenAIServer, context: Context, concurrency: int) -> None:
     event_log = MemoryEventLog()
-    limits = settings(Budget(messages=3), concurrency)
+    limits = settings(BudgetOptions(messages=3), concurrency)
     async with ModelClients(event_log, settings=limits, environment=server.environment) as clients:
         results = await ask_all(clients, context, 10)
     assert sum(isinstance(result, BudgetExhausted) for result in results) == 7
@@ -50,7 +50,7 @@ async def test_message_budget_is_exact(server: OpenAIServer, context: Context, c
 async def test_calls_in_flight_finish_and_are_recorded(server: OpenAIServer, context: Context) -> None:
     event_log = MemoryEventLog()
     server.then(Hang(0.2), Hang(0.2))
-    limits = settings(Budget(messages=2))
+    limits = settings(BudgetOptions(messages=2))
 
     async def one(clients: ModelClients, number: int) -> None:
         await clients.client_for(SPEC, context.at(task=f"t{number}")).create(said(f"question {number}"))
@@ -70,13 +70,13 @@ async def test_calls_in_flight_finish_and_are_recorded(server: OpenAIServer, con
 @pytest.mark.parametrize(
     ("budget", "name"),
     [
-        (Budget(tokens=8), "tokens"),
-        (Budget(money=20.0, prices=PRICES), "money"),
-        (Budget(seconds=0.000_001), "seconds"),
+        (BudgetOptions(tokens=8), "tokens"),
+        (BudgetOptions(money=20.0), "money"),
+        (BudgetOptions(seconds=0.000_001), "seconds"),
     ],
 )
 async def test_tokens_money_and_seconds_end_a_run(
-    server: OpenAIServer, context: Context, budget: Budget, name: str
+    server: OpenAIServer, context: Context, budget: BudgetOptions, name: str
 ) -> None:
     event_log = MemoryEventLog()
     async with ModelClients(event_log, settings=settings(budget), environment=server.environment) as clients:
@@ -116,12 +116,12 @@ async def test_resumed_run_continues_the_counts(
     server: OpenAIServer, context: Context, without_answer: int, refused: int
 ) -> None:
     event_log = MemoryEventLog()
-    async with ModelClients(event_log, settings=settings(Budget()), environment=server.environment) as clients:
+    async with ModelClients(event_log, settings=settings(BudgetOptions()), environment=server.environment) as clients:
         await ask_all(clients, context, 2)
     calls = [entry for entry in event_log.entries if isinstance(entry, ModelCalled)]
     free = [call.model_copy(update={"replayed": True}) for call in calls]
     earlier = Earlier([*calls, *free], len(calls) + without_answer)
-    limits = settings(Budget(messages=3))
+    limits = settings(BudgetOptions(messages=3))
     async with ModelClients(
         MemoryEventLog(),
         settings=limits,
@@ -133,7 +133,7 @@ async def test_resumed_run_continues_the_counts(
 
 
 async def test_expected_use_is_reserved(server: OpenAIServer, context: Context) -> None:
-    limits = settings(Budget(tokens=100))
+    limits = settings(BudgetOptions(tokens=100))
     async with ModelClients(MemoryEventLog(), settings=limits, environment=server.environment) as clients:
         longest = ModelParameters(max_tokens=90)
         holders = [clients.client_for(SPEC, context.at(task=f"t{n}"), longest) for n in range(4)]

@@ -8,13 +8,16 @@ from autogen_core import CancellationToken
 from autogen_core.models import UserMessage
 
 from lawtrace.agents.event_log import MemoryEventLog
-from lawtrace.agents.models.call_settings import ABANDONED, Budget, CallSettings, RetryPolicy
 from lawtrace.agents.models.limits import MAX_FAILURES_IN_A_ROW, run_cancellable
 from lawtrace.agents.models.model_call import CallFailed
+from lawtrace.agents.models.retry import RetryPolicy
 from lawtrace.agents.models.scripted_client import ScriptedClient
+from lawtrace.agents.models.spending import ABANDONED
 from lawtrace.agents.models.stack import ModelClients
+from lawtrace.schemas.call_options import BudgetOptions
 from lawtrace.schemas.log_entries import Context, RoleFailed
 from lawtrace.schemas.model_spec import ModelSpec
+from tests.support.call_limits import call_limits
 from tests.support.openai_server import Behaviour, OpenAIServer, Raw, Status, serving
 
 
@@ -55,7 +58,7 @@ async def test_work_that_ignores_cancellation_is_abandoned_when_the_token_is_can
 async def test_stack_does_not_wait_for_a_client_that_ignores_cancellation() -> None:
     event_log = MemoryEventLog()
     context = Context(stage="tasks", role="ltl_critic")
-    async with ModelClients(event_log, settings=CallSettings(deadline_seconds=0.05)) as clients:
+    async with ModelClients(event_log, settings=call_limits(deadline_seconds=0.05)) as clients:
         client = clients.wrap(Stubborn(lambda messages: "late"), ModelSpec.parse("offline"), context)
         started = time.monotonic()
         with pytest.raises(CallFailed, match="no answer within"):
@@ -87,7 +90,7 @@ async def test_an_endpoint_that_only_fails_is_not_asked_any_more(
     server: OpenAIServer, fault: Behaviour, words: str
 ) -> None:
     event_log = MemoryEventLog()
-    settings = CallSettings(budget=Budget(messages=100))
+    settings = call_limits(budget=BudgetOptions(messages=100))
     server.always("gone", fault)
     async with ModelClients(event_log, settings=settings, environment=server.environment) as clients:
         errors = await fail(clients, server, "gone", MAX_FAILURES_IN_A_ROW + 3)
@@ -118,9 +121,11 @@ async def test_requests_to_an_endpoint_keep_their_distance_also_if_they_are_retr
     seconds: dict[str, float] = {}
 
     with serving(lambda _: "done") as server:
-        settings = CallSettings(retry=RetryPolicy(tries=3, first_wait=0.0, longest_wait=0.01), requests_per_minute=600)
+        settings, waits = call_limits(requests_per_minute=600), RetryPolicy(tries=3, first_wait=0.0, longest_wait=0.01)
         server.then(Status(500), Status(500))
-        async with ModelClients(MemoryEventLog(), settings=settings, environment=server.environment) as clients:
+        async with ModelClients(
+            MemoryEventLog(), settings=settings, retry=waits, environment=server.environment
+        ) as clients:
             for model in ("openai:one", "openai:two"):
                 client = clients.client_for(ModelSpec.parse(model), context)
                 begun = time.monotonic()

@@ -10,12 +10,13 @@ from autogen_core.tools import ToolSchema
 from pydantic import BaseModel
 
 from lawtrace.agents.event_log import MemoryEventLog
-from lawtrace.agents.models.call_settings import CallSettings, RetryPolicy
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.models.stack import ModelClients
+from lawtrace.schemas.call_options import CallOptions
 from lawtrace.schemas.log_entries import CallRetried, Context, ModelCalled, RoleFailed
 from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
+from tests.support.call_limits import SHORT_WAITS, call_limits
 from tests.support.openai_server import Drop, Hang, OpenAIServer, Raw, Status, serving
 
 SPEC = ModelSpec.parse("openai:some-model")
@@ -25,9 +26,9 @@ def said(text: str) -> list[UserMessage]:
     return [UserMessage(content=text, source="user")]
 
 
-async def test_an_answer_is_returned_and_recorded(server: OpenAIServer, context: Context, quick: CallSettings) -> None:
+async def test_an_answer_is_returned_and_recorded(server: OpenAIServer, context: Context, quick: CallOptions) -> None:
     event_log = MemoryEventLog()
-    async with ModelClients(event_log, settings=quick, environment=server.environment) as clients:
+    async with ModelClients(event_log, settings=quick, retry=SHORT_WAITS, environment=server.environment) as clients:
         client = clients.client_for(SPEC, context, ModelParameters(temperature=0, max_tokens=9, seed=3))
         first = await client.create(said("one two"))
         await client.create(said("three"))
@@ -47,11 +48,11 @@ async def test_an_answer_is_returned_and_recorded(server: OpenAIServer, context:
 
 @pytest.mark.parametrize("fault", [Status(429), Status(500), Status(503), Status(408), Status(409), Drop()])
 async def test_transport_errors_are_retried_and_recorded(
-    server: OpenAIServer, context: Context, quick: CallSettings, fault: Status | Drop
+    server: OpenAIServer, context: Context, quick: CallOptions, fault: Status | Drop
 ) -> None:
     event_log = MemoryEventLog()
     server.then(fault, fault)
-    async with ModelClients(event_log, settings=quick, environment=server.environment) as clients:
+    async with ModelClients(event_log, settings=quick, retry=SHORT_WAITS, environment=server.environment) as clients:
         result = await clients.client_for(SPEC, context).create(said("hello"))
     assert result.content == "echo: hello"
     assert [entry.kind for entry in event_log.entries] == ["asked", "retry", "retry", "model_call"]
@@ -60,10 +61,10 @@ async def test_transport_errors_are_retried_and_recorded(
     assert all(retry.error and retry.context.task == "task-1" for retry in retries)
 
 
-async def test_retry_after_header_is_respected(server: OpenAIServer, context: Context, quick: CallSettings) -> None:
+async def test_retry_after_header_is_respected(server: OpenAIServer, context: Context, quick: CallOptions) -> None:
     event_log = MemoryEventLog()
     server.then(Status(429, {"Retry-After": "0.25"}))
-    async with ModelClients(event_log, settings=quick, environment=server.environment) as clients:
+    async with ModelClients(event_log, settings=quick, retry=SHORT_WAITS, environment=server.environment) as clients:
         started = time.monotonic()
         await clients.client_for(SPEC, context).create(said("hello"))
         assert time.monotonic() - started >= 0.25
@@ -86,11 +87,11 @@ async def test_retry_after_header_is_respected(server: OpenAIServer, context: Co
     ],
 )
 async def test_permanent_errors_are_not_retried(
-    server: OpenAIServer, context: Context, quick: CallSettings, fault: Status | Raw, says: str
+    server: OpenAIServer, context: Context, quick: CallOptions, fault: Status | Raw, says: str
 ) -> None:
     event_log = MemoryEventLog()
     server.then(fault)
-    async with ModelClients(event_log, settings=quick, environment=server.environment) as clients:
+    async with ModelClients(event_log, settings=quick, retry=SHORT_WAITS, environment=server.environment) as clients:
         with pytest.raises(CallFailed, match=says):
             await clients.client_for(SPEC, context).create(said("hello"))
     assert len(server.requests) == 1
@@ -100,7 +101,7 @@ async def test_permanent_errors_are_not_retried(
 async def test_deadline_ends_a_slow_call(server: OpenAIServer, context: Context) -> None:
     event_log = MemoryEventLog()
     server.then(Hang(5))
-    settings = CallSettings(deadline_seconds=0.2, retry=RetryPolicy(tries=3))
+    settings = call_limits(deadline_seconds=0.2)
     async with ModelClients(event_log, settings=settings, environment=server.environment) as clients:
         started = time.monotonic()
         with pytest.raises(CallFailed, match=r"within 0\.2 s") as failed:
@@ -113,12 +114,12 @@ async def test_deadline_ends_a_slow_call(server: OpenAIServer, context: Context)
 
 
 async def test_cancelling_the_token_ends_the_call_and_is_recorded(
-    server: OpenAIServer, context: Context, quick: CallSettings
+    server: OpenAIServer, context: Context, quick: CallOptions
 ) -> None:
     event_log = MemoryEventLog()
     server.then(Hang(5))
     token = CancellationToken()
-    async with ModelClients(event_log, settings=quick, environment=server.environment) as clients:
+    async with ModelClients(event_log, settings=quick, retry=SHORT_WAITS, environment=server.environment) as clients:
         client = clients.client_for(SPEC, context)
         asyncio.get_running_loop().call_later(0.1, token.cancel)
         started = time.monotonic()
@@ -143,7 +144,7 @@ async def test_concurrency_limit_and_queueing_time(context: Context) -> None:
             return await super().respond(request)
 
     event_log = MemoryEventLog()
-    async with ModelClients(event_log, settings=CallSettings(concurrency=2)) as clients:
+    async with ModelClients(event_log, settings=call_limits(concurrency=2)) as clients:
         slow = Slow(lambda messages: "done")
         spec = ModelSpec.parse("offline")
         await asyncio.gather(*(clients.wrap(slow, spec, context).create(said(str(n))) for n in range(6)))
@@ -155,13 +156,13 @@ async def test_concurrency_limit_and_queueing_time(context: Context) -> None:
 
 
 async def test_answer_that_violates_the_schema_is_kept(
-    server: OpenAIServer, context: Context, quick: CallSettings
+    server: OpenAIServer, context: Context, quick: CallOptions
 ) -> None:
     class Verdict(BaseModel):
         kept: bool
 
     event_log = MemoryEventLog()
-    async with ModelClients(event_log, settings=quick, environment=server.environment) as clients:
+    async with ModelClients(event_log, settings=quick, retry=SHORT_WAITS, environment=server.environment) as clients:
         result = await clients.client_for(SPEC, context, ModelParameters(answers="schema")).create(
             said("no json"), json_output=Verdict
         )
@@ -174,12 +175,14 @@ async def test_answer_that_violates_the_schema_is_kept(
     assert call.schema_name == "Verdict"
 
 
-async def test_function_calls_are_recorded_as_the_model_wrote_them(context: Context, quick: CallSettings) -> None:
+async def test_function_calls_are_recorded_as_the_model_wrote_them(context: Context, quick: CallOptions) -> None:
     function = {"id": "c1", "type": "function", "function": {"name": "PayBill", "arguments": '{"amount":  5}'}}
     tool = ToolSchema(name="PayBill", description="pays", parameters={"type": "object", "properties": {}})
     event_log = MemoryEventLog()
     with serving(lambda request: {"tool_calls": [function]}) as server:
-        async with ModelClients(event_log, settings=quick, environment=server.environment) as clients:
+        async with ModelClients(
+            event_log, settings=quick, retry=SHORT_WAITS, environment=server.environment
+        ) as clients:
             result = await clients.client_for(SPEC, context).create(said("pay"), tools=[tool])
     assert result.content == [FunctionCall(id="c1", name="PayBill", arguments='{"amount":  5}')]
     call = event_log.entries[-1]
@@ -189,10 +192,12 @@ async def test_function_calls_are_recorded_as_the_model_wrote_them(context: Cont
     assert call.finish_reason == "function_calls"
 
 
-async def test_lone_surrogates_are_replaced(context: Context, quick: CallSettings) -> None:
+async def test_lone_surrogates_are_replaced(context: Context, quick: CallOptions) -> None:
     event_log = MemoryEventLog()
     with serving(lambda request: "cut \ud83d off") as server:
-        async with ModelClients(event_log, settings=quick, environment=server.environment) as clients:
+        async with ModelClients(
+            event_log, settings=quick, retry=SHORT_WAITS, environment=server.environment
+        ) as clients:
             result = await clients.client_for(SPEC, context).create(said("hello"))
     assert result.content == "cut ? off"
     assert event_log.entries[-1].model_dump_json()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lawtrace.agents.models.call_settings import Spending
+from lawtrace.agents.models.spending import Spending
 from lawtrace.runs.cli import progress
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.stage_runs import run_stages

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from lawtrace.agents.models.call_settings import call_settings
 from lawtrace.runs.audit import workers
 from lawtrace.runs.report.run_index import RunIndex, measure_progress
 from lawtrace.runs.stages.cluster_jobs import ModelAccess, Unit
@@ -293,4 +292,4 @@ def test_synthesized_traces_are_those_of_one_process(cluster: None, lawtrace: Sh
 def test_no_key_is_in_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     job: StageJob[str, Attempt] = StageJob(Recipe().model_dump(mode="json"), (), prepare_attempts)
-    assert KEY.encode() not in pickle.dumps((job, call_settings(Recipe())))
+    assert KEY.encode() not in pickle.dumps((job, Recipe()))

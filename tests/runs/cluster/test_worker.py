@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from lawtrace.agents.models.budget import CallSize
-from lawtrace.agents.models.call_settings import Budget, CallSettings, Spending, call_settings
+from lawtrace.agents.models.spending import Spending
 from lawtrace.runs.cluster.rate_server import RateServer
 from lawtrace.runs.cluster.worker import MadeUnit, RecordedEntries, Worker, WorkerLog
 from lawtrace.runs.runner import RunResult
@@ -13,8 +13,10 @@ from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.evaluate import prepare_attempts
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.schemas.attempt_rows import Attempt
+from lawtrace.schemas.call_options import BudgetOptions
 from lawtrace.schemas.log_entries import Context, Entry, ModelCalled, RequestSent
 from lawtrace.schemas.recipe import AttemptOptions, Recipe
+from tests.support.call_limits import call_limits
 
 LITERAL = "baseline:literal"
 ASKED = RequestSent(context=Context(stage="attempts", role="executor"), request_hash="h", occurrence=0)
@@ -27,7 +29,7 @@ def started(small_run: RunResult) -> Worker:
     files = tuple((file, (small_run.folder.path / file.name).read_bytes()) for file in (TASKS, HABITS))
     job: StageJob[str, Attempt] = StageJob(recipe.model_dump(mode="json"), files, prepare_attempts)
     worker = Worker()
-    assert asyncio.run(worker.start(job, call_settings(recipe), ask)) is None
+    assert asyncio.run(worker.start(job, recipe, ask)) is None
     return worker
 
 
@@ -83,7 +85,7 @@ def test_a_worker_waits_until_its_entries_are_received() -> None:
 
 def test_what_a_lost_worker_held_is_free_again() -> None:
     async def work() -> None:
-        grants = RateServer(CallSettings(budget=Budget(messages=2), concurrency=1))
+        grants = RateServer(call_limits(budget=BudgetOptions(messages=2), concurrency=1))
         await grants.acquire("lost")
         assert await grants.reserve("lost", SIZE) == Spending(1, 20)
         other = asyncio.create_task(grants.acquire("other"))
@@ -117,7 +119,7 @@ def test_a_worker_uses_the_answers_from_before_an_interruption(small_run: RunRes
 
 def test_the_next_job_begins_with_what_the_run_used() -> None:
     async def work() -> None:
-        grants = RateServer(CallSettings(budget=Budget(messages=2), concurrency=1))
+        grants = RateServer(call_limits(budget=BudgetOptions(messages=2), concurrency=1))
         await grants.begin(Spending())
         await grants.acquire("first")
         late = await grants.reserve("first", SIZE)

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from autogen_core.models import UserMessage
 
-from lawtrace.agents.models.call_settings import CallSettings
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.recording import RecordedClient
 from lawtrace.agents.models.scripted_client import ScriptedClient
@@ -19,6 +18,7 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.log_entries import Context, ModelCalled
 from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
+from tests.support.call_limits import call_limits
 from tests.support.openai_server import OpenAIServer, Status, serving
 
 SPEC = ModelSpec.parse("openai:some-model")
@@ -146,7 +146,7 @@ async def test_an_interrupted_run_repeats_no_call(tmp_path: Path) -> None:
                 with pytest.raises(CallFailed):
                     await client.create(said("three"))
         with EventLogFile.resume(tmp_path) as event_log:
-            settings = CallSettings(concurrency=1)
+            settings = call_limits(concurrency=1)
             async with ModelClients(
                 event_log, settings=settings, environment=server.environment, earlier=event_log
             ) as clients:
