@@ -7,6 +7,9 @@ The garbage collector does not scan what collection imported.
 Thousands of classes and test items live as long as the process. Scanning them again and again took an eighth of the
 suite's time.
 
+Clients speak to loopback without TLS. They find no certificates, because to read those of the machine takes each new
+client 60 ms.
+
 A console keeps the size that it reads when it is made. Those of the command line are made here without one, so that it
 follows COLUMNS, which workers of xdist set to 80.
 """
@@ -14,12 +17,15 @@ follows COLUMNS, which workers of xdist set to 80.
 import gc
 import importlib
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 for name in ("COLUMNS", "LINES"):
     os.environ.pop(name, None)
+
+os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
 
 importlib.import_module("lawtrace.runs.cli.output")
 

@@ -15,7 +15,7 @@ from lawtrace.runs.store.stage_files import file_digest
 from lawtrace.schemas.log_entries import RequestSent
 from tests.support.openai_server import Status, serving
 from tests.support.playing import play
-from tests.support.shell import Shell
+from tests.support.shell import Shell, run_command
 
 RECIPE = """
 [rules]
@@ -29,11 +29,17 @@ spare = 1
 models = ["openai:tester"]
 trials = 2
 """
-TASKS = ("tasks", "build", "--set", "tasks.count=3", "--set", "tasks.spare=1", "--out", "tasks.jsonl")
 
 
 def answer(request: Mapping[str, Any]) -> str:
     return "```python\npass\n```"
+
+
+@pytest.fixture(scope="module")
+def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tasks")
+    run_command(folder, "tasks", "build", "--set", "tasks.count=3", "--set", "tasks.spare=1", "--out", "tasks.jsonl")
+    return folder / "tasks.jsonl"
 
 
 def content(folder: Path) -> list[str]:
@@ -46,9 +52,8 @@ def rows(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines()
 
 
-def test_shards_of_attempts_merge_into_what_one_process_writes(lawtrace: Shell, tmp_path: Path) -> None:
-    lawtrace.json(*TASKS)
-    command = ("attempt", "--tasks", "tasks.jsonl", "--model", "openai:tester", "--baselines", "--trials", "2")
+def test_shards_of_attempts_merge_into_what_one_process_writes(lawtrace: Shell, tasks: Path, tmp_path: Path) -> None:
+    command = ("attempt", "--tasks", tasks, "--model", "openai:tester", "--baselines", "--trials", "2")
     with serving(answer) as server, pytest.MonkeyPatch.context() as patch:
         server.connect(patch)
         lawtrace.json(*command, "--out", "whole.jsonl")
@@ -69,18 +74,18 @@ def test_shards_of_attempts_merge_into_what_one_process_writes(lawtrace: Shell, 
     assert (code, "2 is missing" in err) == (2, True)
 
 
-def test_shards_with_other_options_are_foreign(lawtrace: Shell) -> None:
-    lawtrace.json(*TASKS)
-    command = ("attempt", "--tasks", "tasks.jsonl", "--model", "baseline:noop")
+def test_shards_with_other_options_are_foreign(lawtrace: Shell, tasks: Path) -> None:
+    command = ("attempt", "--tasks", tasks, "--model", "baseline:noop")
     lawtrace.json(*command, "--shard", "1/2", "--out", "1.jsonl")
     lawtrace.json(*command, "--set", "attempts.seconds=3", "--shard", "2/2", "--out", "2.jsonl")
     code, _, err = lawtrace("merge", "1.jsonl", "2.jsonl")
     assert (code, "is of another job" in err) == (2, True)
 
 
-def test_an_answer_that_a_shard_lacks_is_asked_again_after_the_merge(lawtrace: Shell, tmp_path: Path) -> None:
-    lawtrace.json(*TASKS)
-    command = ("attempt", "--tasks", "tasks.jsonl", "--model", "openai:tester")
+def test_an_answer_that_a_shard_lacks_is_asked_again_after_the_merge(
+    lawtrace: Shell, tasks: Path, tmp_path: Path
+) -> None:
+    command = ("attempt", "--tasks", tasks, "--model", "openai:tester")
     with serving(answer) as server, pytest.MonkeyPatch.context() as patch:
         server.connect(patch)
         lawtrace.json(*command, "--shard", "1/2", "--out", "shards/1.jsonl")
@@ -134,9 +139,8 @@ def test_resume_continues_a_shard_as_a_shard(lawtrace: Shell, tmp_path: Path) ->
         assert (code, "2: only shard 2/2 of a run; `lawtrace merge` joins all shards" in err) == (2, True)
 
 
-def test_a_budget_is_shared_by_the_shards(lawtrace: Shell) -> None:
-    lawtrace.json(*TASKS)
-    command = ("attempt", "--tasks", "tasks.jsonl", "--model", "openai:tester", "--budget", "messages=4")
+def test_a_budget_is_shared_by_the_shards(lawtrace: Shell, tasks: Path) -> None:
+    command = ("attempt", "--tasks", tasks, "--model", "openai:tester", "--budget", "messages=4")
     with serving(answer) as server, pytest.MonkeyPatch.context() as patch:
         server.connect(patch)
         for number in (1, 2):
@@ -145,10 +149,9 @@ def test_a_budget_is_shared_by_the_shards(lawtrace: Shell) -> None:
         assert len(server.requests) == 4
 
 
-def test_shards_of_grading_merge_into_all_verdicts(lawtrace: Shell, tmp_path: Path) -> None:
-    lawtrace.json(*TASKS)
-    lawtrace("attempt", "--tasks", "tasks.jsonl", "--model", "baseline:literal", "--baselines")
-    command = ("grade", "--tasks", "tasks.jsonl", "--programs", "attempts.jsonl")
+def test_shards_of_grading_merge_into_all_verdicts(lawtrace: Shell, tasks: Path, tmp_path: Path) -> None:
+    lawtrace("attempt", "--tasks", tasks, "--model", "baseline:literal", "--baselines")
+    command = ("grade", "--tasks", tasks, "--programs", "attempts.jsonl")
     whole = lawtrace.json(*command, "--out", "whole.jsonl")
     for number in (1, 2):
         lawtrace.json(*command, "--shard", f"{number}/2", "--out", f"shards/{number}.jsonl")
@@ -157,7 +160,7 @@ def test_shards_of_grading_merge_into_all_verdicts(lawtrace: Shell, tmp_path: Pa
     assert (tmp_path / "merged.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
     code, _, err = lawtrace(*command, "--shard", "1/2", "--fail-under", "0.5", "--out", "x.jsonl")
     assert (code, "--fail-under is about all units" in err) == (2, True)
-    code, _, err = lawtrace("grade", "--tasks", "tasks.jsonl", "--programs", "attempts.jsonl", "--shard", "2")
+    code, _, err = lawtrace("grade", "--tasks", tasks, "--programs", "attempts.jsonl", "--shard", "2")
     assert (code, "write I/N" in err) == (2, True)
 
 
@@ -192,9 +195,8 @@ def test_an_audit_keeps_all_arguments_for_its_merge() -> None:
     assert {*AuditOptions.model_fields} == given
 
 
-def test_two_requests_are_not_repeated_after_a_merge(lawtrace: Shell, tmp_path: Path) -> None:
-    lawtrace.json(*TASKS)
-    command = ("attempt", "--tasks", "tasks.jsonl", "--model", "openai:tester", "--shard", "1/1")
+def test_two_requests_are_not_repeated_after_a_merge(lawtrace: Shell, tasks: Path, tmp_path: Path) -> None:
+    command = ("attempt", "--tasks", tasks, "--model", "openai:tester", "--shard", "1/1")
     with serving(answer) as server, pytest.MonkeyPatch.context() as patch:
         server.connect(patch)
         lawtrace.json(*command, "--out", "1.jsonl")

@@ -194,6 +194,7 @@ def serving(answer: Answer) -> Generator[OpenAIServer]:
 def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # else the body waits for the client's delayed acknowledgement of the head
 
         def do_GET(self) -> None:
             if isinstance(page := server.behaviour(), Raw):

@@ -180,6 +180,8 @@ class _Messages:
         kept = self.requests
 
         class Handler(BaseHTTPRequestHandler):
+            disable_nagle_algorithm = True
+
             def do_GET(self) -> None:
                 model = {"id": "m", "type": "model", "display_name": "m", "created_at": "2026-01-01T00:00:00Z"}
                 self._send(200, {"data": [model], "has_more": False, "first_id": "m", "last_id": "m"})

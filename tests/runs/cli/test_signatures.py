@@ -43,36 +43,68 @@ def _found(words: tuple[str, ...]) -> Command:
 
 COMMANDS = [*_commands(ALL)]
 GROUPS = [*_groups(ALL)]
+MODULES = {_found(words).target.split(":")[0] for words in COMMANDS}
 
 
-def _imported(*lines: list[str]) -> set[str]:
+FRAMEWORKS = {"autogen_core", "matplotlib", "numpy", "openai", "pandas", "pyarrow", "scipy"}
+COMMAND_LINES = {
+    "lists": [" ".join([*words, end]) for words in GROUPS for end in ("--help", "chek")],
+    "help": ["env list --help"],
+    "env": ["env list"],
+    "planning and reading": [
+        "run --dry-run",
+        "run recipes/payments.toml --dry-run",
+        "messages nowhere",
+        "compare nowhere elsewhere",
+        "report nowhere",
+    ],
+    "rules": ["rules check --rules nowhere"],
+}
+"""What one process runs, in this order."""
+
+
+def _imported(*groups: list[str]) -> list[set[str]]:
+    """For each group of command lines, the modules that are imported when it ends, also by those before it."""
     code = f"""
 import sys
 from lawtrace.runs.cli import main
-for words in {list(lines)}:
-    sys.argv = ["lawtrace", *words]
-    try:
-        main()
-    except SystemExit:
-        pass
-print()
-print(*sys.modules)
+for lines in {list(groups)}:
+    for line in lines:
+        sys.argv = ["lawtrace", *line.split()]
+        try:
+            main()
+        except SystemExit:
+            pass
+    print()
+    print("imported", *sys.modules)
 """
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    return set(ended.stdout.splitlines()[-1].split())
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    return [{*line.split()[1:]} for line in ended.stdout.splitlines() if line.startswith("imported ")]
 
 
-def test_lists_of_commands_and_mistyped_names_import_no_command() -> None:
-    modules = {_found(words).target.split(":")[0] for words in COMMANDS}
-    loaded = _imported(*([*words, end] for words in GROUPS for end in ("--help", "chek")))
-    assert not loaded & (HEAVY | modules)
+@pytest.fixture(scope="module")
+def imported() -> dict[str, set[str]]:
+    return dict(zip(COMMAND_LINES, _imported(*COMMAND_LINES.values()), strict=True))
+
+
+def test_lists_of_commands_and_mistyped_names_import_no_command(imported: dict[str, set[str]]) -> None:
+    loaded = imported["lists"]
+    assert not loaded & (HEAVY | MODULES)
     assert not any(name.startswith(("lawtrace.agents", "lawtrace.solver.", "lawtrace.runs.stages")) for name in loaded)
 
 
-def test_help_of_a_command_imports_its_module_alone() -> None:
-    modules = {_found(words).target.split(":")[0] for words in COMMANDS}
-    assert _imported(["env", "list", "--help"]) & modules == {"lawtrace.runs.cli.env"}
-    assert _imported(["traces", "coverage", "--help"]) & modules == {"lawtrace.runs.cli.traces_coverage"}
+def test_help_of_a_command_imports_its_module_alone(imported: dict[str, set[str]]) -> None:
+    assert imported["help"] & MODULES == {"lawtrace.runs.cli.env"}
+    (loaded,) = _imported(["traces coverage --help"])
+    assert loaded & MODULES == {"lawtrace.runs.cli.traces_coverage"}
+
+
+@pytest.mark.parametrize(
+    ("group", "unneeded"),
+    [("env", FRAMEWORKS | {"jinja2", "z3"}), ("planning and reading", FRAMEWORKS | {"z3"}), ("rules", FRAMEWORKS)],
+)
+def test_commands_import_only_what_they_need(imported: dict[str, set[str]], group: str, unneeded: set[str]) -> None:
+    assert not imported[group] & unneeded
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
@@ -81,30 +113,6 @@ def test_a_list_of_commands_shows_the_first_line_of_help(words: tuple[str, ...])
     module, name = command.target.split(":")
     documented = inspect.getdoc(getattr(import_module(module), name)) or ""
     assert documented.split("\n\n")[0].replace("\n", " ") == command.help
-
-
-FRAMEWORKS = {"autogen_core", "matplotlib", "numpy", "openai", "pandas", "pyarrow", "scipy"}
-
-
-@pytest.mark.parametrize(
-    ("commands", "unneeded"),
-    [
-        (["env list"], FRAMEWORKS | {"jinja2", "z3"}),
-        (
-            [
-                "run --dry-run",
-                "run recipes/payments.toml --dry-run",
-                "messages nowhere",
-                "compare nowhere elsewhere",
-                "report nowhere",
-            ],
-            FRAMEWORKS | {"z3"},
-        ),
-        (["rules check --rules nowhere"], FRAMEWORKS),
-    ],
-)
-def test_commands_import_only_what_they_need(commands: list[str], unneeded: set[str]) -> None:
-    assert not _imported(*(words.split() for words in commands)) & unneeded
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)

@@ -123,6 +123,12 @@ def converse(
     return attempt, judge(domain.environment, task, attempt), event_log
 
 
+@pytest.fixture(scope="module")
+def plain(sandboxes: SandboxPool) -> tuple[Attempt, Verdict, MemoryEventLog]:
+    """An agent that asks and keeps the rules, with a user who words nothing differently."""
+    return converse(sandboxes, asking_for(ASKED, banking()[0].planned))
+
+
 def moves_of(attempt: Attempt) -> list[tuple[int, tuple[str, ...]]]:
     assert attempt.answer.conversation is not None
     return [(turn.after, turn.moves) for turn in attempt.answer.conversation.user]
@@ -139,8 +145,8 @@ def seed_for(
     raise AssertionError(f"no user {move}")
 
 
-def test_an_agent_that_asks_and_keeps_the_rules_succeeds(sandboxes: SandboxPool) -> None:
-    attempt, verdict, event_log = converse(sandboxes, asking_for(ASKED, banking()[0].planned))
+def test_an_agent_that_asks_and_keeps_the_rules_succeeds(plain: tuple[Attempt, Verdict, MemoryEventLog]) -> None:
+    attempt, verdict, event_log = plain
     assert verdict.outcome == "safe_success"
     assert verdict.contender == "openai:m [dialogue]"
     assert [moves[0] for _, moves in moves_of(attempt)][-1] == "closes"
@@ -277,14 +283,16 @@ def test_a_model_may_word_what_the_user_says(sandboxes: SandboxPool) -> None:
 
 
 @pytest.mark.parametrize("spoken", ["I want something.", "I want it, for 17 euro. {line}", "Check the audit. {line}"])
-def test_words_that_say_something_else_are_not_sent(sandboxes: SandboxPool, spoken: str) -> None:
+def test_words_that_say_something_else_are_not_sent(
+    sandboxes: SandboxPool, plain: tuple[Attempt, Verdict, MemoryEventLog], spoken: str
+) -> None:
     def deviating(request: Request) -> str:
         line = request["messages"][-1]["content"].split("The person answers:\n")[1]
         return json.dumps({"text": spoken.replace("{line}", line)})
 
     agent = asking_for(ASKED, banking()[0].planned)
-    plain, voiced = converse(sandboxes, agent)[0], converse(sandboxes, agent, voice=deviating)[0]
-    assert plain.events == voiced.events
+    voiced, _, _ = converse(sandboxes, agent, voice=deviating)
+    assert plain[0].events == voiced.events
 
 
 def test_the_plan_counts_the_messages_of_a_voiced_user() -> None:

@@ -16,18 +16,15 @@ from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.web.export import render_report
 from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.recipe import AttemptOptions, Recipe, TaskOptions
+from lawtrace.schemas.recipe import AttemptOptions
 from lawtrace.schemas.tool_conversation import Turn
 from lawtrace.schemas.verdict_rows import Verdict
 from tests.support.answers import execute_answers
 from tests.support.openai_server import calling, serving
-from tests.support.runs import run
+from tests.support.runs import SMALL, run
 from tests.support.shell import Shell
 
-SMALL = Recipe(
-    tasks=TaskOptions(count=3, spare=2),
-    attempts=AttemptOptions(baselines=False, models=("baseline:reference", "baseline:literal")),
-)
+OPTIONS = AttemptOptions(baselines=False, models=("baseline:reference", "baseline:literal"))
 
 
 def run_with(options: AttemptOptions, folder: Path) -> RunResult:
@@ -40,25 +37,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def bare(folder: Path) -> RunResult:
-    return run_with(SMALL.attempts, folder / "bare")
-
-
-@pytest.fixture(scope="module")
 def programs(folder: Path) -> RunResult:
-    return run_with(SMALL.attempts.model_copy(update={"shield": "refuse"}), folder / "programs")
+    return run_with(OPTIONS.model_copy(update={"shield": "refuse"}), folder / "programs")
 
 
 @pytest.fixture(scope="module")
 def calls(folder: Path) -> RunResult:
-    return run_with(SMALL.attempts.model_copy(update={"mode": "tools", "shield": "refuse"}), folder / "calls")
+    return run_with(OPTIONS.model_copy(update={"mode": "tools", "shield": "refuse"}), folder / "calls")
 
 
-def test_the_shield_does_not_change_the_reference(bare: RunResult, programs: RunResult, calls: RunResult) -> None:
+def test_the_shield_does_not_change_the_reference(small_run: RunResult, programs: RunResult, calls: RunResult) -> None:
+    bare = [attempt.events for attempt in small_run.attempts if attempt.answer.model == "baseline:reference"]
+    assert bare
     for shielded in (programs, calls):
-        for attempt, without in zip(shielded.attempts, bare.attempts, strict=True):
-            if attempt.answer.model == "reference":
-                assert (attempt.events, attempt.objections) == (without.events, ())
+        found = [attempt for attempt in shielded.attempts if attempt.answer.model == "baseline:reference"]
+        assert [(attempt.events, attempt.objections) for attempt in found] == [(events, ()) for events in bare]
 
 
 def test_an_uncaught_refusal_ends_the_program(programs: RunResult) -> None:
@@ -161,8 +154,8 @@ def test_the_report_lists_refused_calls_and_separates_shields(calls: RunResult) 
     assert "Objections of the shield" in page
 
 
-def test_comparing_runs_measures_the_effect_of_the_shield(bare: RunResult, programs: RunResult) -> None:
-    comparison = compare_runs(read_side(bare.folder.path), read_side(programs.folder.path))
+def test_comparing_runs_measures_the_effect_of_the_shield(small_run: RunResult, programs: RunResult) -> None:
+    comparison = compare_runs(read_side(small_run.folder.path), read_side(programs.folder.path))
     assert comparison.changed_tasks == {}
     effect = {(line.models[0], line.style): line.unsafe_success for line in comparison.lines if line.unsafe_success}
     assert (effect["baseline:literal", None].first, effect["baseline:literal", None].second) == (1.0, 0.0)
@@ -176,8 +169,8 @@ def test_warnings_need_the_tools_mode() -> None:
 
 
 @pytest.mark.slow
-def test_the_attempt_command_accepts_a_shield(bare: RunResult, lawtrace: Shell) -> None:
-    tasks = str(bare.folder.tasks)
+def test_the_attempt_command_accepts_a_shield(small_run: RunResult, lawtrace: Shell) -> None:
+    tasks = str(small_run.folder.tasks)
     lawtrace(
         "attempt", "--tasks", tasks, "--model", "baseline:literal", "--shield", "refuse", "--out", "attempts.jsonl"
     )

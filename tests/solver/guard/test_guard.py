@@ -209,7 +209,7 @@ def test_a_restored_guard_decides_alike_at_every_position() -> None:
         0,
         0,
     )
-    for numbers in list(product(range(7), repeat=3))[::31]:
+    for numbers in list(product(range(7), repeat=3))[::61]:
         guard = world.guard()
         for time, number in enumerate((*numbers, 0, 6, 2), 1):
             copy = Guard.restore(guard.snapshot(), world.rules, world.tools)
