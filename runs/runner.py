@@ -280,7 +280,7 @@ async def open_session(
         store.incomplete.add(key)
     async with ModelClients(
         event_log,
-        settings=recipe.share((options.get("shard") or WHOLE).count),
+        settings=recipe.divided((options.get("shard") or WHOLE).count),
         open_replay=EventLogFile.open,
         earlier=event_log if resumed else None,
     ) as clients:

@@ -97,7 +97,7 @@ class CallOptions(StrictModel):
     budget: BudgetOptions = BudgetOptions()
     prices: Mapping[ModelUnderTest, Price] = {}
 
-    def share(self, parts: int) -> Self:
+    def divided(self, parts: int) -> Self:
         """The limits of one of so many processes that know nothing of each other: its part of all but concurrency."""
         rate = self.conversation.requests_per_minute
         conversation = {"requests_per_minute": None if rate is None else rate / parts}
