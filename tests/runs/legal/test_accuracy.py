@@ -41,35 +41,6 @@ def test_repeated_questions_never_narrow_the_interval(marks: list[tuple[str, boo
     assert width(together.interval) >= width(apart.interval) - 1e-9
 
 
-def answered(case: str, number: int, outcome: LegalOutcome) -> AnswerRow:
-    return AnswerRow(
-        case=case,
-        question=f"{case}/q{number}",
-        model="offline",
-        context="F",
-        retriever="bm25",
-        depth=1,
-        passages=(),
-        outcome=outcome,
-    )
-
-
-@pytest.mark.parametrize("outcome", ["refused", "wrong"])
-def test_shares_of_zero_and_one_have_an_interval_of_positive_width(outcome: LegalOutcome) -> None:
-    rows = [answered(case, number, outcome) for case in "abc" for number in range(10)]
-    share = share_by_case(rows, lambda row: row.outcome == "refused")
-    assert share is not None
-    alone = wilson_interval(30 * share.value, 30)
-    assert share.interval is not None
-    assert alone is not None
-    assert share.interval.low <= alone.low <= share.value <= alone.high <= share.interval.high
-    assert share.interval != alone
-    assert share.of == 30
-    twice = share_by_case([*rows, *rows], lambda row: row.outcome == "refused")
-    assert twice is not None
-    assert twice.interval == share.interval
-
-
 def row(question: str, outcome: LegalOutcome, case: str = "case") -> AnswerRow:
     return AnswerRow(
         case=case,
@@ -82,6 +53,22 @@ def row(question: str, outcome: LegalOutcome, case: str = "case") -> AnswerRow:
         outcome=outcome,
         choice="Yes" if outcome == "correct" else "No" if outcome == "wrong" else None,
     )
+
+
+@pytest.mark.parametrize("outcome", ["refused", "wrong"])
+def test_shares_of_zero_and_one_have_an_interval_of_positive_width(outcome: LegalOutcome) -> None:
+    rows = [row(f"{case}/q{number}", outcome, case) for case in "abc" for number in range(10)]
+    share = share_by_case(rows, lambda row: row.outcome == "refused")
+    assert share is not None
+    alone = wilson_interval(30 * share.value, 30)
+    assert share.interval is not None
+    assert alone is not None
+    assert share.interval.low <= alone.low <= share.value <= alone.high <= share.interval.high
+    assert share.interval != alone
+    assert share.of == 30
+    twice = share_by_case([*rows, *rows], lambda row: row.outcome == "refused")
+    assert twice is not None
+    assert twice.interval == share.interval
 
 
 def test_kappa_of_a_worked_example() -> None:

@@ -1,11 +1,13 @@
 """Properties over random formulas and traces: automata agree with the equations, and values are canonical."""
 
 from itertools import combinations
+from itertools import product as product_of
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lawtrace.environments.domains.loader import load_domain
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.violations import Verdict
 from lawtrace.solver.automata.automaton import Automaton
@@ -16,6 +18,7 @@ from lawtrace.solver.logic.conditions import AndCondition, Comparison, Condition
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.terms import FieldPath, LiteralList, LiteralValue
 from lawtrace.solver.monitoring.monitor import Monitor
+from lawtrace.solver.rules import load_rules
 from tests.support.semantics import holds, true_atoms
 
 # The first example of a test may build the grammar, on a busy machine.
@@ -103,6 +106,24 @@ def test_the_automaton_accepts_exactly_the_traces_on_which_the_formula_holds(
     automaton = compile_formula(formula, "free")
     for trace in [[], *traces]:
         assert automaton.accepts(trace) == holds(formula, trace)
+
+
+CORNERS = (
+    *("a", "X a", "WX a", "!X a", "X true", "WX false", "F G a", "G F a", "G(X a)", "a U b", "a R b", "a W b", "true"),
+    *("Y a", "F(a & Y b)", "G(b -> O a)", "H a", "a S b", "F(c & (a S b))", "false"),
+)
+CURATED = [rule.formula for rule in load_rules(load_domain("banking").gold_file)]
+
+
+@pytest.mark.parametrize("text", [*CORNERS, *CURATED])
+def test_the_automaton_agrees_with_the_equations_on_all_short_traces(text: str) -> None:
+    formula = s.body_of(parse(text))
+    automaton = compile_formula(formula, "free")
+    steps = [
+        frozenset(true) for size in range(len(automaton.atoms) + 1) for true in combinations(automaton.atoms, size)
+    ]
+    for trace in (trace for length in range(5) for trace in product_of(steps, repeat=length)):
+        assert automaton.accepts(trace) == holds(formula, trace), trace
 
 
 @pytest.mark.slow

@@ -29,20 +29,17 @@ def findings(*names: str) -> set[tuple[str, tuple[str, ...]]]:
     return {(finding.kind, finding.rules) for finding in analyse_rules(ENVIRONMENT, rules(*names)).findings}
 
 
-def test_a_consistent_rule_set_has_no_findings() -> None:
-    assert findings("first") == set()
-
-
-def test_equivalent_under_another_name_for_the_variable() -> None:
-    assert findings("first", "same") == {("equivalent", ("first", "same"))}
-
-
-def test_implication_between_quantified_rules() -> None:
-    assert findings("first", "weaker") == {("redundant", ("weaker",))}
-
-
-def test_forbidden_for_every_value_is_forbidden() -> None:
-    assert findings("first", "never") == {("redundant", ("first",))}
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        (("first",), []),
+        (("first", "same"), [("equivalent", ("first", "same"))]),
+        (("first", "weaker"), [("redundant", ("weaker",))]),
+        (("first", "never"), [("redundant", ("first",))]),
+    ],
+)
+def test_findings_about_quantified_rules(names: tuple[str, ...], found: list[tuple[str, tuple[str, ...]]]) -> None:
+    assert findings(*names) == {*found}
 
 
 def test_values_that_do_not_occur_have_no_obligation() -> None:
