@@ -73,7 +73,7 @@ def draw_tool_sequence(
         raise SearchError(f"environment {graph.environment.name!r}: no compliant trace of {length} calls exists")
     constraint = _DistanceConstraint(earlier, distance, length)
     drawing = _Drawing(graph, length, random, constraint, Conflicts() if conflicts is None else conflicts, start)
-    found = drawing.beam_search(wanted) if wanted or constraint.start else drawing.random_sequence()
+    found = drawing.beam_search(wanted)
     return drawing.backtracking_search() if found is None else found
 
 
@@ -125,20 +125,8 @@ class _Drawing:
     conflicts: Conflicts
     start: int
 
-    def random_sequence(self) -> ToolSequence | None:
-        """A sequence drawn call by call; None at a dead end."""
-        node, reached, tools = self.start, self.conflicts.start, list[str]()
-        for remaining in range(self.length - 1, -1, -1):
-            finishing = self.graph.finishing_nodes(remaining)
-            moves = [move for move in self.conflicts.allowed_moves(self.graph, node, reached) if finishing[move.target]]
-            if not moves:
-                return None
-            _, (tool, node, reached) = max([(self._chance(move.tool), move) for move in moves])
-            tools.append(tool)
-        return tuple(tools)
-
     def beam_search(self, wanted: AbstractSet[ToolPair]) -> ToolSequence | None:
-        """A sequence with many of the wanted pairs; None if the beam runs empty."""
+        """A sequence with many of the wanted pairs, or a random one if none are wanted; None if the beam runs empty."""
         bits = self.graph.pair_bits(wanted)
         prefixes = [_Prefix(self.start, self.conflicts.start, self.constraint.start)]
         for remaining in range(self.length - 1, -1, -1):
