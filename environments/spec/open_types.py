@@ -23,10 +23,6 @@ class _Any(ValueType):
     def name(self) -> str:
         return "any value"
 
-    @property
-    def can_be_malformed(self) -> bool:
-        return False
-
 
 @dataclass(frozen=True, slots=True)
 class _Number(ValueType):
@@ -64,10 +60,6 @@ class OrNull(ValueType):
     @property
     def parts(self) -> tuple[ValueType, ...]:
         return (self.value,)
-
-    @property
-    def can_be_malformed(self) -> bool:
-        return self.value.can_be_malformed
 
     def decode(self, value: Json) -> Value:
         return None if value is None else self.value.decode(value)

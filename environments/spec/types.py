@@ -100,6 +100,8 @@ class ValueType(ABC):
     @property
     def can_be_malformed(self) -> bool:
         """Whether a value of the right JSON type can be in a wrong format."""
+        if self.parts:
+            return any(part.can_be_malformed for part in self.parts)
         schema = self.schema()
         return bool({"pattern", "enum", "format"} & set(schema)) or self.name in {"number", "integer"}
 
@@ -270,10 +272,6 @@ class ListOf(ValueType):
     def parts(self) -> tuple[ValueType, ...]:
         return (self.items,)
 
-    @property
-    def can_be_malformed(self) -> bool:
-        return self.items.can_be_malformed
-
     def decode(self, value: Json) -> tuple[Value, ...]:
         if not isinstance(value, list):
             raise WrongType(f"expected a list of {self.items.name}s, not {_json_type_of(value)}")
@@ -310,10 +308,6 @@ class ObjectOf(ValueType):
     @property
     def parts(self) -> tuple[ValueType, ...]:
         return (*self.fields.values(), *(() if self.others is None else (self.others,)))
-
-    @property
-    def can_be_malformed(self) -> bool:
-        return any(part.can_be_malformed for part in self.parts)
 
     def decode(self, value: Json) -> Record:
         if not isinstance(value, dict):
