@@ -1,7 +1,7 @@
 """Effects and results of tools, as terms over rows."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from lawtrace.environments.spec.expressions import SUCCEEDED, RowCondition, RowVariable, Term
@@ -162,6 +162,5 @@ Result = ValueResult | KeyResult | RowsResult
 
 
 def _row_type(rows: RowsResult | NestedRows) -> ObjectOf:
-    declared = {name: rows.entity.fields[name] for name in rows.fields}
-    types = {name: field.type for name, field in declared.items()} | {part.name: part.type for part in rows.parts}
-    return ObjectOf(types, tuple(name for name, field in declared.items() if field.optional))
+    own = rows.entity.row_type(rows.fields)
+    return replace(own, fields={**own.fields, **{part.name: part.type for part in rows.parts}})

@@ -8,7 +8,7 @@ only the tables it changes, and a key is never used twice.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from lawtrace.environments.spec.types import Value, ValueType, WrongFormat, WrongType
+from lawtrace.environments.spec.types import ObjectOf, Value, ValueType, WrongValue
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 
@@ -57,22 +57,18 @@ class Entity:
             number += 1
         return key
 
-    def decode_row(self, raw: Mapping[str, Json]) -> "Row":
-        unknown = set(raw) - set(self.fields)
-        if unknown:
-            raise InputError(f"table {self.table!r}: unknown field {sorted(unknown)[0]!r}; it has {list(self.fields)}")
-        values: dict[str, Value] = {}
-        for name, declared in self.fields.items():
-            if raw.get(name) is None:
-                if not declared.optional:
-                    raise InputError(f"table {self.table!r}: a row lacks its field {name!r}")
-                values[name] = None
-                continue
-            try:
-                values[name] = declared.type.decode(raw[name])
-            except (WrongType, WrongFormat) as error:
-                raise InputError(f"table {self.table!r}, field {name!r}: {error}") from error
-        return Row(values)
+    def row_type(self, names: Iterable[str]) -> ObjectOf:
+        """The type of objects with these fields of a row."""
+        declared = {name: self.fields[name] for name in names}
+        optional = tuple(name for name, one in declared.items() if one.optional)
+        return ObjectOf({name: one.type for name, one in declared.items()}, optional)
+
+    def decode_row(self, raw: dict[str, Json]) -> "Row":
+        try:
+            record = self.row_type(self.fields).decode(raw)
+        except WrongValue as error:
+            raise InputError(f"table {self.table!r}, {error}") from error
+        return Row({name: record[name] for name in self.fields})
 
     def encode_row(self, row: "Row", names: Iterable[str] | None = None) -> dict[str, Json]:
         """The fields of the row that have values, or those of certain names, as JSON."""

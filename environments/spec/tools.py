@@ -203,5 +203,11 @@ class Tool:
         return tuple(result for result in rows if result.entity.key in result.fields)
 
     @property
+    def referred_tables(self) -> frozenset[str]:
+        """The tables of whose rows a call names keys."""
+        sources = (parameter.source for parameter in self.parameters)
+        return frozenset(source.entity.table for source in sources if isinstance(source, FromLookup))
+
+    @property
     def written_tables(self) -> frozenset[str]:
         return frozenset(effect.entity.table for effect in self.effects)

@@ -188,14 +188,10 @@ class StateAbstraction:
         }
 
     def _tables_touched(self, tool: Tool) -> frozenset[str]:
-        sources = [parameter.source for parameter in tool.parameters]
-        written = {effect.entity.table for effect in tool.effects}
-        return frozenset(
-            {source.entity.table for source in sources if isinstance(source, FromLookup)}
-            | {lookup.entity.table for lookup in tool.lookups}
-            | written
-            | {table for table, looked_at in self._tables_read.items() if written & {*looked_at}}
-        )
+        written = tool.written_tables
+        found = {lookup.entity.table for lookup in tool.lookups}
+        reclassified = {table for table, read in self._tables_read.items() if not written.isdisjoint(read)}
+        return tool.referred_tables | found | written | reclassified
 
     def abstract(self, search_state: SearchState) -> AbstractState:
         tables = tuple(self._table(search_state, table, cap) for table, cap in self.row_caps.items())

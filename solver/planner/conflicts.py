@@ -125,11 +125,9 @@ def _tools_about(environment: Environment, automaton: Automaton, entity: Entity)
         tables |= set(chain.from_iterable(map(_tables_shown, found.values())))
 
 
-def _tables_shown(tool: Tool) -> set[str]:
+def _tables_shown(tool: Tool) -> frozenset[str]:
     """The tables whose rows a call refers to or shows."""
-    sources = [parameter.source for parameter in tool.parameters]
-    referred = {source.entity.table for source in sources if isinstance(source, FromLookup)}
-    return referred | {result.entity.table for result in tool.revealing_results}
+    return tool.referred_tables | {result.entity.table for result in tool.revealing_results}
 
 
 FieldOfTable = tuple[str, str]
@@ -265,7 +263,7 @@ class Relevance:
             elif any(isinstance(parameter.source, FromTrace) for parameter in tool.parameters):
                 tools |= {name for name, other in self._environment.tools.items() if other.emits}
             else:
-                for table in {p.source.entity.table for p in tool.parameters if isinstance(p.source, FromLookup)}:
+                for table in tool.referred_tables:
                     for name, other in self._environment.tools.items():
                         shown = [result for result in other.revealing_results if result.entity.table == table]
                         if shown:
@@ -279,12 +277,7 @@ class Relevance:
         size = -1
         while size != len(tools) + len(fields):
             size = len(tools) + len(fields)
-            referred = {
-                parameter.source.entity.table
-                for name in tools
-                for parameter in self._environment.tools[name].parameters
-                if isinstance(parameter.source, FromLookup)
-            }
+            referred = set[str]().union(*(self._environment.tools[name].referred_tables for name in tools))
             for name, changes in self._changes.items():
                 for written, read in changes:
                     if written & fields:

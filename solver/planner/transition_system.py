@@ -187,7 +187,7 @@ def _is_entangled(
     it to a rule. (No tool reads the audit log, so writing there does not count.)
     """
     tools = environment.tools.values()
-    read = set[str]().union(*(tables_of(term) for other in tools for term in _all_terms(other)))
+    read = set[str]().union(*(tables_of(term) for other in tools for term in other.terms))
     read |= {result.entity.table for other in tools for result in other.lookups}
     effects = [term for effect in tool.effects if effect.entity.table in read for term in effect.terms()]
     shown = (
@@ -195,11 +195,6 @@ def _is_entangled(
     )
     together = [term for term in tool.refusals if tables_of(term)]
     return any(not arguments_of(term).isdisjoint(derived) for term in (*effects, *shown, *together))
-
-
-def _all_terms(tool: Tool) -> list[Term]:
-    parts = (*tool.effects, *tool.results)
-    return [*tool.refusals, *(term for part in parts for term in part.terms())]
 
 
 INITIAL_STATE_SAMPLES = 24
