@@ -5,24 +5,28 @@ Every formula is checked against the tools that it names.
 """
 
 import json
-from collections.abc import Generator, Iterable, Mapping, Sequence
+import re
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Literal, Self, TypeVar, cast, get_args
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.toml_file import place_in_toml, read_toml
 from lawtrace.schemas.errors import FormulaError, InputError, describe_validation_error, input_errors
 from lawtrace.schemas.models import StrictModel
+from lawtrace.schemas.questions import Question, RuleSource, TraceOutcome
 from lawtrace.schemas.violations import TemplateName
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
-from lawtrace.solver.logic.parser import parse
+from lawtrace.solver.interpretations import question_groups
+from lawtrace.solver.logic import parser
 from lawtrace.solver.logic.safety import UnsafeFormulaError
 from lawtrace.solver.logic.signature import environment_signature
 from lawtrace.solver.logic.skeleton import has_table
@@ -32,7 +36,6 @@ from lawtrace.solver.logic.type_check import check_formula
 from lawtrace.solver.monitoring.first_order import FirstOrderRule
 
 _Model = TypeVar("_Model", bound=BaseModel)
-ExampleVerdict = Literal["kept", "broken", "undetermined"]
 RuleKind = Literal[
     "duty before",
     "duty after",
@@ -50,12 +53,35 @@ RuleKind = Literal[
 """What a rule asks of an agent, as a lawyer would sort it."""
 
 
+class Definition(StrictModel):
+    """A notion that formulas of a rule set use by its name: `disclosure(q)`.
+
+    Attributes:
+        name: as tools are named, and not the name of one.
+        parameters: the variables of the formula.
+        formula: what it stands for; it may use definitions that come before it.
+        means: what it means, for a lawyer.
+        under: as of a `Rule`. Definitions of one name are its variants; exactly one of them holds under each reading.
+    """
+
+    name: str = Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    parameters: tuple[str, ...] = ()
+    formula: str = Field(min_length=1)
+    means: str = ""
+    under: Mapping[str, tuple[str, ...]] = Field(default={}, exclude_if=lambda value: not value)
+
+
 class Rule(StrictModel):
     """One temporal formula, the provisions it rests on, and the reason.
 
     Attributes:
         id: short and unique in its rule set.
         formula: in any syntax that `lawtrace.solver.logic.parser.parse` reads.
+        definitions: the definitions that the formula uses, each after those that it uses itself.
+        source: whether the law demands it, or the owner's manual.
+        under: by the id of an open question, the readings under which the rule holds; it holds under all readings of
+            other questions.
+        questions: the questions of `under`.
         regulation: the id of the regulation cited.
         provisions: citations of the provisions that the rule rests on.
         kind: what it asks; None for rules that were not sorted, such as extracted ones.
@@ -66,17 +92,36 @@ class Rule(StrictModel):
     schema_version: Literal["lawtrace.rule/1"] = "lawtrace.rule/1"
     id: str = Field(min_length=1)
     formula: str = Field(min_length=1)
+    definitions: tuple[Definition, ...] = Field(default=(), exclude_if=lambda value: not value)
+    source: RuleSource = Field(default="law", exclude_if=lambda value: value == "law")
+    under: Mapping[str, tuple[str, ...]] = Field(default={}, exclude_if=lambda value: not value)
+    questions: tuple[Question, ...] = Field(default=(), exclude_if=lambda value: not value)
     regulation: str = ""
     provisions: tuple[str, ...] = ()
     kind: RuleKind | None = None
     derived: str | None = None
     rationale: str = ""
 
+    @model_validator(mode="after")
+    def _knows_its_readings(self) -> Self:
+        for name, readings in self.under.items():
+            question = next((one for one in self.questions if one.id == name), None)
+            if question is None:
+                raise ValueError(f"is under the question {name!r}, which does not exist")
+            known = [one.id for one in question.readings]
+            if wrong := [reading for reading in readings if reading not in known]:
+                raise ValueError(f"question {name!r} has no reading {wrong[0]!r}; its readings: {', '.join(known)}")
+        return self
+
     @cached_property
     def parsed(self) -> Formula:
         """The parsed formula. Raises FormulaError naming the rule, line and column."""
+        known: tuple[parser.Definition, ...] = ()
         with _naming(self):
-            return parse(self.formula)
+            for one in self.definitions:
+                with _in_definition(one):
+                    known += (parser.define(one.name, one.parameters, one.formula, known),)
+            return parser.parse(self.formula, known)
 
     @cached_property
     def automaton(self) -> Automaton:
@@ -145,6 +190,14 @@ def _naming(rule: Rule) -> Generator[None]:
         raise FormulaError(f"rule {rule.id!r}: {error}") from error
 
 
+@contextmanager
+def _in_definition(definition: Definition) -> Generator[None]:
+    try:
+        yield
+    except FormulaError as error:
+        raise FormulaError(f"definition {definition.name!r}: {error}") from error
+
+
 class RuleExample(StrictModel):
     """Short traces about one rule, in the notation of `lawtrace.solver.trace_notation`. There is at least one.
 
@@ -153,12 +206,18 @@ class RuleExample(StrictModel):
         kept: a trace that keeps the rule.
         broken: a trace that breaks it.
         undetermined: a trace at whose end a duty is not due yet.
+        under: for a rule whose definitions have variants, the readings with which the example goes; all by default.
     """
 
     words: str = ""
     kept: str | None = None
     broken: str | None = None
     undetermined: str | None = None
+    under: Mapping[str, tuple[str, ...]] = {}
+
+    def is_about(self, rule: Rule) -> bool:
+        """Whether it is about this variant of its rule."""
+        return all(set(readings).intersection(rule.under.get(name, readings)) for name, readings in self.under.items())
 
     @model_validator(mode="after")
     def _has_a_trace(self) -> Self:
@@ -167,9 +226,9 @@ class RuleExample(StrictModel):
         return self
 
     @property
-    def traces(self) -> Mapping[ExampleVerdict, str]:
+    def traces(self) -> Mapping[TraceOutcome, str]:
         """The traces by what they do to the rule."""
-        verdicts: tuple[ExampleVerdict, ...] = get_args(ExampleVerdict)
+        verdicts: tuple[TraceOutcome, ...] = get_args(TraceOutcome)
         return {verdict: trace for verdict in verdicts if (trace := getattr(self, verdict)) is not None}
 
 
@@ -205,17 +264,19 @@ def check_rules(rules: Iterable[Rule], environment: Environment, regulation: Reg
         InputError: the rule, the place in its formula, and the remedy.
     """
     signature = environment_signature(environment)
-    seen: set[str] = set()
+    rules = tuple(rules)
+    if twice := _first_twice(rule.id for rule in rules):
+        raise InputError(f"rule {twice!r} occurs twice; give each rule its own id")
+    question_groups(rules)
     for rule in rules:
-        if rule.id in seen:
-            raise InputError(f"rule {rule.id!r} occurs twice; give each rule its own id")
-        seen.add(rule.id)
         formula = rule.parsed
+        if taken := next((one.name for one in rule.definitions if one.name in signature), None):
+            raise InputError(f"rule {rule.id!r}: the definition {taken!r} has the name of a tool; give it another")
         with _naming(rule):
             check_formula(formula, signature, rule.formula)
         if regulation is None or rule.regulation != regulation.id:
             continue
-        for citation in rule.provisions:
+        for citation in (*rule.provisions, *(one for question in rule.questions for one in question.provisions)):
             if citation not in regulation.by_citation:
                 raise InputError(
                     f"rule {rule.id!r} cites {citation!r}, which {regulation.id} as given does not contain"
@@ -223,23 +284,96 @@ def check_rules(rules: Iterable[Rule], environment: Environment, regulation: Reg
 
 
 def read_rule_file(path: Path) -> RuleFile:
-    """The ``[[rules]]`` of a TOML file, their ``[[rules.examples]]``, and ``[[examples]]`` of the whole set.
+    """The ``[[rules]]`` of a TOML file, their ``[[rules.examples]]``, and ``[[examples]]`` of the whole set; with the
+    ``[[questions]]`` and ``[[definitions]]`` that the rules depend on.
 
-    Raises InputError naming file, line, rule and example.
+    A rule that uses a definition with variants becomes a rule for each of them, with the readings in its id:
+    `true-report@narrow`. Raises InputError naming file, line, rule and example.
     """
     raw = read_toml(path)
-    if not isinstance(raw.get("rules"), list) or not set(raw) <= {"rules", "examples"}:
-        raise InputError(f"{path}: expected nothing but [[rules]] tables and [[examples]]")
+    if not isinstance(raw.get("rules"), list) or not set(raw) <= {"rules", "examples", "questions", "definitions"}:
+        raise InputError(
+            f"{path}: expected nothing but [[rules]] tables, [[definitions]], [[questions]] and [[examples]]"
+        )
+    questions = _each(Question, raw.get("questions", ()), f"{path}, question")
+    if twice := _first_twice(question.id for question in questions):
+        raise InputError(f"{path}: question {twice!r} occurs twice; give each its own id")
+    definitions = _each(Definition, raw.get("definitions", ()), f"{path}, definition")
+    _check_variants(path, definitions, questions)
     rules: list[Rule] = []
     examples: list[tuple[Rule, tuple[RuleExample, ...]]] = []
     for number, entry in enumerate(_items(raw["rules"]), 1):
         written: object = cast("dict[str, object]", entry).pop("examples", ()) if isinstance(entry, dict) else ()
         try:
-            rules.append(_validated(Rule, cast("object", entry), f"rule {number}"))
-            examples.append((rules[-1], _examples(RuleExample, written, f"rule {number}")))
+            rule = _validated(_WrittenRule, cast("object", entry), f"rule {number}")
+            own = _each(RuleExample, written, f"rule {number}, example")
+            for variant in _variants(rule, definitions, questions, f"rule {number}"):
+                rules.append(variant)
+                examples.append((variant, tuple(one for one in own if one.is_about(variant))))
         except InputError as error:  # the place is looked up on error only, since it reads the file
             raise InputError(f"{place_in_toml(path, ('rules', number - 1))}, {error}") from error
-    return RuleFile(tuple(rules), tuple(examples), _examples(SessionExample, raw.get("examples", ()), str(path)))
+    return RuleFile(tuple(rules), tuple(examples), _each(SessionExample, raw.get("examples", ()), f"{path}, example"))
+
+
+class _WrittenRule(StrictModel):
+    """A rule as a file has it."""
+
+    model_config = ConfigDict(extra="allow")
+    formula: str = Field(min_length=1)
+    under: Mapping[str, tuple[str, ...]] = {}
+
+
+def _variants(
+    rule: _WrittenRule, definitions: Sequence[Definition], questions: Sequence[Question], place: str
+) -> Iterator[Rule]:
+    """The rule for each choice among the variants of the definitions that it uses."""
+    used: dict[str, list[Definition]] = {}
+    texts = [rule.formula]
+    for one in reversed(definitions):
+        if any(re.search(rf"\b{one.name}\b", text) for text in texts):
+            used.setdefault(one.name, []).insert(0, one)
+            texts.append(one.formula)
+    choices = list(product(*used.values()))
+    for choice in choices:
+        chosen = tuple(one for one in definitions if any(one is other for other in choice))
+        under = _narrowed([rule.under, *(one.under for one in chosen)])
+        if all(under.values()):
+            fields = rule.model_dump() | {"definitions": chosen, "under": under}
+            fields["questions"] = tuple(question for question in questions if question.id in under)
+            if len(choices) > 1:
+                named = "+".join("/".join(of) for name, of in under.items() if of != rule.under.get(name))
+                fields["id"] = f"{fields.get('id', '')}@{named}"
+            yield _validated(Rule, fields, place)
+
+
+def _narrowed(several: Iterable[Mapping[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]]:
+    """The readings under which all of them hold."""
+    found: dict[str, tuple[str, ...]] = {}
+    for under in several:
+        for name, readings in under.items():
+            found[name] = tuple(one for one in found.get(name, readings) if one in readings)
+    return found
+
+
+def _check_variants(path: Path, definitions: Sequence[Definition], questions: Sequence[Question]) -> None:
+    """Raise InputError unless exactly one definition of each name holds under each reading."""
+    readings = {question.id: [one.id for one in question.readings] for question in questions}
+    for name in dict.fromkeys(one.name for one in definitions):
+        variants = [one for one in definitions if one.name == name]
+        asked = list(dict.fromkeys(question for one in variants for question in one.under))
+        if unknown := [question for question in asked if question not in readings]:
+            raise InputError(f"{path}: definition {name!r} is under the question {unknown[0]!r}, which does not exist")
+        for taken in product(*(readings[question] for question in asked)):
+            held = dict(zip(asked, taken, strict=True))
+            count = sum(all(held[question] in of for question, of in one.under.items()) for one in variants)
+            if count != 1:
+                where = f" under {', '.join(taken)}" if taken else ""
+                raise InputError(f"{path}: {count} definitions of {name!r} hold{where}; there must be one")
+
+
+def _first_twice(names: Iterable[str]) -> str | None:
+    seen = set[str]()
+    return next((name for name in names if name in seen or seen.add(name)), None)
 
 
 def read_curated_rules(path: Path) -> tuple[Rule, ...]:
@@ -275,10 +409,8 @@ def _items(value: object) -> Sequence[object]:
     return value if isinstance(value, list) else ()  # pyright: ignore[reportUnknownVariableType]
 
 
-def _examples(model: type[_Model], written: object, place: str) -> tuple[_Model, ...]:
-    return tuple(
-        _validated(model, entry, f"{place}, example {number}") for number, entry in enumerate(_items(written), 1)
-    )
+def _each(model: type[_Model], written: object, kind: str) -> tuple[_Model, ...]:
+    return tuple(_validated(model, entry, f"{kind} {number}") for number, entry in enumerate(_items(written), 1))
 
 
 def _validated(model: type[_Model], entry: object, place: str) -> _Model:

@@ -7,14 +7,15 @@ from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.questions import TraceOutcome
 from lawtrace.solver.logic.signature import Declared, Signature, environment_signature
 from lawtrace.solver.logic.terms import kind_of
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.monitoring.rule_status import FinalStatus
-from lawtrace.solver.rules import ExampleVerdict, Rule, RuleExample, RuleFile, SessionExample
+from lawtrace.solver.rules import Rule, RuleExample, RuleFile, SessionExample
 from lawtrace.solver.trace_notation import WrittenTrace, read_trace
 
-_VERDICTS: Mapping[FinalStatus, ExampleVerdict] = {
+_VERDICTS: Mapping[FinalStatus, TraceOutcome] = {
     "kept": "kept",
     "broken": "broken",
     "left_open": "broken",
@@ -126,7 +127,7 @@ def _session_faults(monitor: Monitor, example: SessionExample, signature: Signat
     )
 
 
-def _judge(monitor: Monitor, trace: WrittenTrace) -> Mapping[str, ExampleVerdict]:
+def _judge(monitor: Monitor, trace: WrittenTrace) -> Mapping[str, TraceOutcome]:
     """What the trace does to each rule. Raises InputError for a rule about time if an event has none."""
     monitor.clear()
     monitor.run(trace.events)

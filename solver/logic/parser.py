@@ -9,7 +9,8 @@ import json
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Final, Literal, cast
 
@@ -32,7 +33,7 @@ from lawtrace.solver.logic.conditions import (
     condition_parts,
     conjuncts,
 )
-from lawtrace.solver.logic.scoping import bind, bind_elements, bind_term, quantify, require_closed
+from lawtrace.solver.logic.scoping import bind, bind_elements, bind_term, quantify, rename_fields, require_closed
 from lawtrace.solver.logic.terms import (
     RESERVED_IN_CONDITIONS,
     Arithmetic,
@@ -54,13 +55,55 @@ _UNARY: Final = {word: node for node in s.UNARY for word in node.spellings}
 _BINARY: Final = {word: node for node in s.BINARY for word in node.spellings}
 
 
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A named notion. ``body``: what it stands for, in which the parameters are parsed as fields."""
+
+    name: str
+    parameters: tuple[str, ...]
+    body: s.Formula
+
+    def applied(self, condition: Condition | None) -> s.Formula:
+        """What ``name(q)`` stands for. `condition`: the part in parentheses. Raises FormulaError if it does not fit."""
+        given = [str(part.field) if isinstance(part, IsTrue) else None for part in conjuncts(condition)]
+        if None in given or len(given) != len(self.parameters):
+            wanted = f"({', '.join(self.parameters)})" if self.parameters else ""
+            raise FormulaError(f"`{self.name}` is defined as `{self.name}{wanted}`; give it variables in this number")
+        if taken := s.bound_variables(self.body).intersection(given):
+            raise FormulaError(f"`{min(taken)}` is bound inside of `{self.name}`: give one of the two another name")
+        return rename_fields(self.body, dict(zip(self.parameters, map(str, given), strict=True)))
+
+
+_definitions: ContextVar[dict[str, Definition]] = ContextVar("_definitions")
+
+
+def define(name: str, parameters: tuple[str, ...], text: str, earlier: tuple[Definition, ...] = ()) -> Definition:
+    """A named notion, of a formula with ``parameters`` as variables.
+
+    `earlier`: those that it may use. Raises FormulaError for text that is no formula, or that does not use a parameter.
+    """
+    body = _read(text, earlier)
+    if free := s.free_variables(bind(parameters, body)).symmetric_difference(parameters):
+        raise FormulaError(f"`{min(free)}` is a parameter and a variable of `{text}`, or it is none of them")
+    return Definition(name, parameters, body)
+
+
 @lru_cache(maxsize=4096)
-def parse(text: str) -> s.Formula:
+def parse(text: str, definitions: tuple[Definition, ...] = ()) -> s.Formula:
     """Parse a rule formula in symbols (`G(a -> F b)`) or words (`ALWAYS (a IMPLIES EVENTUALLY b)`).
+
+    `definitions`: named notions, in whose place the formula has what they stand for.
 
     Raises:
         FormulaError: with the line, the column, what was expected, and the line of text with a caret under it.
     """
+    formula = _read(text, definitions)
+    require_closed(formula)
+    return formula
+
+
+def _read(text: str, definitions: tuple[Definition, ...]) -> s.Formula:
+    known = _definitions.set({definition.name: definition for definition in definitions})
     try:
         formula = _grammar()(text)
     except UnexpectedToken as error:
@@ -78,9 +121,10 @@ def parse(text: str) -> s.Formula:
         raise _located(text, error.message, error.token) from None
     except VisitError as error:
         raise cast("FormulaError", error.orig_exc) from None
+    finally:
+        _definitions.reset(known)
     if _nesting_depth(formula) > MAX_NESTING:
         raise FormulaError(f"the formula nests its operators more than {MAX_NESTING} deep: split it into rules")
-    require_closed(formula)
     return formula
 
 
@@ -148,11 +192,13 @@ class _Builder(Transformer[Token, s.Formula]):
         tool, condition = cast("tuple[Token, Condition | None]", tuple(parts))
         if str(tool) in s.RESERVED:
             raise _RejectedToken(f"`{tool}` is an operator; a tool of that name is written in backquotes", tool)
+        defined = _definitions.get().get(str(tool))
         with _rejected_at(tool):
-            return s.Atom(str(tool).strip("`"), condition)
+            return s.Atom(str(tool).strip("`"), condition) if defined is None else defined.applied(condition)
 
-    def attempted(self, parts: list[s.Atom]) -> s.Formula:
-        return s.Atom(parts[0].tool, parts[0].condition, attempted=True)
+    def attempted(self, parts: list[s.Formula]) -> s.Formula:
+        atom = _atom(parts[0])
+        return s.Atom(atom.tool, atom.condition, attempted=True)
 
     def window(self, parts: list[_Part]) -> Window:
         bracket, *bounds = cast("tuple[Token, *tuple[tuple[Token | None, Span] | None, ...]]", tuple(parts))
@@ -295,8 +341,16 @@ def _step_of(step: Token) -> str | int:
 
 
 def _event_aggregate(function: s.AggregateFunction, term: Term | None, parts: Sequence[_Part]) -> s.EventAggregate:
-    atom, window, since = cast("tuple[s.Atom, Window | None, s.Atom | None]", tuple(parts))
-    return s.EventAggregate(function, term, atom, window or ALWAYS_OPEN, since)
+    atom, window, since = cast("tuple[s.Formula, Window | None, s.Formula | None]", tuple(parts))
+    started = None if since is None else _atom(since)
+    return s.EventAggregate(function, term, _atom(atom), window or ALWAYS_OPEN, started)
+
+
+def _atom(part: s.Formula) -> s.Atom:
+    """A call. Raises FormulaError if a definition stands for something else."""
+    if not isinstance(part, s.Atom):
+        raise FormulaError(f"`{part}`: only one call can stand here")
+    return part
 
 
 def _relation_aggregate(word: Token, term: Term | None, parts: Sequence[_Part]) -> s.RelationAggregate:

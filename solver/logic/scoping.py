@@ -50,6 +50,19 @@ def bind_elements(name: str, condition: Condition) -> Condition:
     return map_operands(condition, binding)
 
 
+def rename_fields(formula: s.Formula, names: Mapping[str, str]) -> s.Formula:
+    """The formula with other names of fields and free variables."""
+
+    def renamed(leaf: Leaf) -> Term:
+        if isinstance(leaf, BoundVariable):
+            return BoundVariable(names.get(leaf.name, leaf.name))
+        if isinstance(leaf, FieldPath) and leaf.path[0] in names:
+            return FieldPath((names[str(leaf.path[0])], *leaf.path[1:]))
+        return leaf
+
+    return map_formula(formula, renamed)
+
+
 def instantiate(formula: s.Formula, values: Mapping[str, Scalar]) -> s.Formula:
     """The formula with values in place of free variables. A quantifier in front that binds one of them goes."""
     if isinstance(formula, s.ForAll) and set(formula.variables) <= set(values):

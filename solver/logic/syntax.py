@@ -518,6 +518,14 @@ def atoms_of(formulas: Iterable[Formula]) -> tuple[Atom, ...]:
     return tuple(sorted(atoms, key=str))
 
 
+def bound_variables(formula: Formula) -> frozenset[str]:
+    """The variables that a quantifier or an aggregate in the formula binds."""
+    binding = [node for part in subformulas(formula) for node in (part, *aggregates_of(part))]
+    return frozenset(
+        name for node in binding if isinstance(node, ForAll | Exists | RelationAggregate) for name in node.variables
+    )
+
+
 @cache
 def free_variables(formula: Formula) -> frozenset[str]:
     """The variables that occur in the formula and are not bound in it."""

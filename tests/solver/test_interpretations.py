@@ -1,0 +1,127 @@
+"""Traces under every interpretation: what is computed by groups of questions, and what enumeration says."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.questions import Question, Reading, RuleSource, TraceOutcome
+from lawtrace.solver.interpretations import (
+    enumerate_interpretations,
+    is_active,
+    judge_readings,
+    legality,
+    question_groups,
+    worst,
+)
+
+OUTCOMES: tuple[TraceOutcome, ...] = ("kept", "broken", "undetermined")
+
+
+@dataclass(frozen=True)
+class Demand:
+    """A rule as far as its questions matter."""
+
+    id: str = "r"
+    source: RuleSource = "law"
+    under: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    questions: tuple[Question, ...] = ()
+
+
+def question(name: str, readings: str = "ab", excludes: Mapping[str, Mapping[str, tuple[str, ...]]] = {}) -> Question:
+    return Question(
+        id=name,
+        provisions=("Article 1",),
+        asks="Is it so?",
+        readings=tuple(Reading(id=one, means="so", excludes=excludes.get(one, {})) for one in readings),
+    )
+
+
+@st.composite
+def judged_rules(draw: st.DrawFn) -> list[tuple[Demand, TraceOutcome]]:
+    """Rules over up to five questions, some readings of which exclude each other, with the outcomes of a trace."""
+    names = [f"q{number}" for number in range(draw(st.integers(1, 5)))]
+    readings = {name: "abc"[: draw(st.integers(2, 3))] for name in names}
+    pair = st.tuples(st.sampled_from(names), st.sampled_from(names), st.sampled_from("ab"), st.sampled_from("ab"))
+    excludes: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {name: {} for name in names}
+    for one, other, mine, theirs in draw(st.lists(pair, max_size=2)):
+        if one != other:
+            excludes[one].setdefault(mine, {})[other] = (theirs,)
+    questions = {name: question(name, readings[name], excludes[name]) for name in names}
+    rules: list[tuple[Demand, TraceOutcome]] = []
+    for number in range(draw(st.integers(1, 6))):
+        asked = draw(st.lists(st.sampled_from(names), unique=True, max_size=2))
+        under = {
+            name: tuple(draw(st.lists(st.sampled_from(readings[name]), unique=True, min_size=1))) for name in asked
+        }
+        source: RuleSource = "manual" if draw(st.integers(0, 5)) == 0 else "law"
+        rule = Demand(str(number), source, under, tuple(questions[name] for name in asked))
+        rules.append((rule, draw(st.sampled_from(OUTCOMES))))
+    return rules
+
+
+@given(judged_rules())
+def test_groups_of_questions_say_what_enumeration_says(judged: list[tuple[Demand, TraceOutcome]]) -> None:
+    rules = [rule for rule, _ in judged]
+    groups = question_groups(rules)
+    always = worst(outcome for rule, outcome in judged if rule.source == "law" and not rule.under)
+    verdicts = {
+        worst(outcome for rule, outcome in judged if rule.source == "law" and is_active(rule, taken))
+        for taken in admissible(rules)
+    }
+    if verdicts == {"kept"}:
+        expected = "lawful"
+    elif verdicts == {"broken"}:
+        expected = "unlawful"
+    elif {"kept", "broken"} <= verdicts:
+        expected = "arguable"
+    else:
+        expected = "undetermined"
+    assert legality(always, judge_readings(groups, judged)) == expected
+    assert len(list(enumerate_interpretations(groups))) == len(admissible(rules))
+
+
+def admissible(rules: list[Demand]) -> list[dict[str, str]]:
+    """All choices of readings of the questions of the law's rules, without those that exclude each other."""
+    asked = {one.id: one for rule in rules if rule.source == "law" and rule.under for one in rule.questions}
+    found: list[dict[str, str]] = []
+    for choice in product(*(one.readings for one in asked.values())):
+        taken = dict(zip(asked, choice, strict=True))
+        if all(taken[name].id not in of for one in choice for name, of in one.excludes.items() if name in taken):
+            found.append({name: reading.id for name, reading in taken.items()})
+    return found
+
+
+def test_one_matter_by_one_reading_and_another_by_the_other_can_be_unlawful() -> None:
+    open_point = question("period")
+    rules = [
+        Demand("short", under={"period": ("a",)}, questions=(open_point,)),
+        Demand("long", under={"period": ("b",)}, questions=(open_point,)),
+    ]
+    groups = question_groups(rules)
+    one_way = judge_readings(groups, [(rules[0], "broken"), (rules[1], "kept")])
+    both_ways = judge_readings(groups, [(rules[0], "broken"), (rules[1], "broken")])
+    assert (legality("kept", one_way), legality("kept", both_ways)) == ("arguable", "unlawful")
+    assert one_way[0].readings_with("broken") == (("a",),)
+
+
+def test_a_rule_of_the_manual_makes_nothing_unlawful() -> None:
+    rule = Demand(source="manual")
+    assert judge_readings(question_groups([rule]), [(rule, "broken")]) == ()
+
+
+def test_questions_that_cannot_be_decided_together_are_named() -> None:
+    none = question("q", excludes={"a": {"p": ("a", "b")}, "b": {"p": ("a", "b")}})
+    rule = Demand(under={"q": ("a",), "p": ("a",)}, questions=(none, question("p")))
+    with pytest.raises(InputError, match="'q', 'p' exclude each other"):
+        question_groups([rule])
+    many = tuple(question(f"q{number}", "abcdefgh") for number in range(5))
+    with pytest.raises(InputError, match="32,768 combinations"):
+        question_groups([Demand(under={one.id: ("a",) for one in many}, questions=many)])
+    other = Demand("other", under={"p": ("a",)}, questions=(question("p", "abc"),))
+    with pytest.raises(InputError, match="rule 'other': its question 'p'"):
+        question_groups([rule, other])
