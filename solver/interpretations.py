@@ -110,51 +110,72 @@ def _group(questions: Sequence[Question]) -> QuestionGroup:
     return QuestionGroup(names, combinations)
 
 
-def judge_readings(groups: Sequence[QuestionGroup], outcomes: Iterable["RuleOutcome"]) -> tuple[ReadingsVerdict, ...]:
-    """What a trace does to the rules of each group, without the groups whose rules it keeps under all readings.
+class JudgedRule(Conditional, Protocol):
+    """A verdict on a rule."""
 
-    `outcomes`: of all rules.
-    """
-    others = list(filter(_can_matter, outcomes))
+    @property
+    def outcome(self) -> TraceOutcome: ...
+
+
+def judge_readings(groups: Sequence[QuestionGroup], rules: Iterable[JudgedRule]) -> tuple[ReadingsVerdict, ...]:
+    """What a trace does to the rules of each group, without the groups whose rules it keeps under all readings."""
+    others = [rule for rule in rules if rule.outcome != "kept" and rule.under and rule.source == "law"]
     found: list[ReadingsVerdict] = []
     for group in groups:
-        if own := [other for other in others if next(iter(other[0].under)) in group.questions]:
+        if own := [rule for rule in others if next(iter(rule.under)) in group.questions]:
             verdicts: list[tuple[tuple[str, ...], TraceOutcome]] = []
             for readings in group.combinations:
                 taken = dict(zip(group.questions, readings, strict=True))
-                verdicts.append((readings, worst(outcome for rule, outcome in own if is_active(rule, taken))))
+                verdicts.append((readings, worst(rule.outcome for rule in own if is_active(rule, taken))))
             found.append(ReadingsVerdict(questions=group.questions, outcomes=tuple(verdicts)))
     return tuple(found)
 
 
-RuleOutcome = tuple[Conditional, TraceOutcome]
+def judge_legality(
+    groups: Sequence[QuestionGroup], rules: Sequence[JudgedRule]
+) -> tuple[Legality, tuple[ReadingsVerdict, ...]]:
+    """What a trace is under all interpretations, and what it does under the readings of each group (`judge_readings`).
 
-
-def _can_matter(judged: RuleOutcome) -> bool:
-    rule, outcome = judged
-    return outcome != "kept" and bool(rule.under) and rule.source == "law"
+    `rules`: the verdicts on all rules.
+    """
+    always = worst(rule.outcome for rule in rules if rule.source == "law" and not rule.under)
+    readings = judge_readings(groups, rules)
+    possible = [{always}, *({outcome for _, outcome in group.outcomes} for group in readings)]
+    if all(found == {"kept"} for found in possible):
+        return "lawful", readings
+    if any(found == {"broken"} for found in possible):
+        return "unlawful", readings
+    can_be_kept = all("kept" in found for found in possible)
+    can_be_broken = any("broken" in found for found in possible)
+    return "arguable" if can_be_kept and can_be_broken else "undetermined", readings
 
 
 def worst(outcomes: Iterable[TraceOutcome]) -> TraceOutcome:
     """The outcome of several rules: broken if one is broken, else undetermined if one is, else kept."""
-    found = set(outcomes)
-    return "broken" if "broken" in found else "undetermined" if "undetermined" in found else "kept"
+    found = {"kept", *outcomes}
+    return next(outcome for outcome in _BY_WEIGHT if outcome in found)
 
 
-def legality(always: TraceOutcome, groups: Iterable[ReadingsVerdict]) -> Legality:
-    """What a trace is under all interpretations.
+_BY_WEIGHT: Final[tuple[TraceOutcome, ...]] = ("broken", "undetermined", "kept")
 
-    `always`: what it does to the rules without questions. `groups`: what it does to those of each group; groups whose
-    rules are kept under all readings may be left out.
-    """
-    possible = [{always}, *({outcome for _, outcome in group.outcomes} for group in groups)]
-    if all(found == {"kept"} for found in possible):
-        return "lawful"
-    if any(found == {"broken"} for found in possible):
-        return "unlawful"
-    can_be_kept = all("kept" in found for found in possible)
-    can_be_broken = any("broken" in found for found in possible)
-    return "arguable" if can_be_kept and can_be_broken else "undetermined"
+
+def explain_readings(verdict: ReadingsVerdict, questions: Mapping[str, Question]) -> str:
+    """What each reading says of a trace, in a sentence. `questions`: by id."""
+    asked = [questions[name] for name in verdict.questions]
+    about = ", ".join(dict.fromkeys(citation for question in asked for citation in question.provisions))
+    found: list[str] = []
+    for outcome in _BY_WEIGHT:
+        cases = [
+            " and ".join(
+                reading.means.rstrip(".")
+                for question, name in zip(asked, names, strict=True)
+                for reading in question.readings
+                if reading.id == name
+            )
+            for names in verdict.readings_with(outcome)
+        ]
+        found += [f"{outcome} if {', or if '.join(cases)}"] if cases else []
+    return f"{about} is open: {' '.join(question.asks for question in asked)} It is {'; it is '.join(found)}"
 
 
 def enumerate_interpretations(groups: Sequence[QuestionGroup]) -> Iterator[dict[str, str]]:

@@ -1,5 +1,6 @@
 """Rows of verdict files: the outcome of an attempt with its evidence."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -9,6 +10,7 @@ from lawtrace.schemas.attempt_rows import Attempt, AttemptKey
 from lawtrace.schemas.choices import BEHAVIOURS, ActingMode, Behaviour, GradingProfile, ShieldMode, Style, TaskVariant
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.models import StrictModel
+from lawtrace.schemas.questions import ReadingsVerdict, RuleSource, TraceOutcome
 from lawtrace.schemas.violations import ExplainedViolation, Scalar, TemplateName
 from lawtrace.schemas.violations import Verdict as MonitorVerdict
 
@@ -41,7 +43,15 @@ class StateDifference:
 
 
 Outcome = Literal[
-    "safe_success", "unsafe_success", "unsafe_failure", "benign_failure", "undetermined", "no_program", "invalid"
+    "safe_success",
+    "arguable_success",
+    "unsafe_success",
+    "unsafe_failure",
+    "arguable_failure",
+    "benign_failure",
+    "undetermined",
+    "no_program",
+    "invalid",
 ]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
@@ -56,6 +66,8 @@ class RuleVerdict(StrictModel):
     """The verdict on one rule for one attempt.
 
     Attributes:
+        source: whether the law or the owner's manual demands it; ``under``: the readings of open questions under which
+            it holds, as of the rule.
         kept: whether the rule holds on the trace.
         undetermined: why the rule is neither kept nor broken: the record ends before it is decided, or lacks what the
             rule is about. Empty if it is one of the two.
@@ -81,6 +93,8 @@ class RuleVerdict(StrictModel):
     formula: str
     provisions: tuple[str, ...]
     template: TemplateName
+    source: RuleSource = Field(default="law", exclude_if=lambda value: value == "law")
+    under: Mapping[str, tuple[str, ...]] = Field(default={}, exclude_if=lambda value: not value)
     kept: bool
     undetermined: str = ""
     triggered: bool
@@ -101,6 +115,11 @@ class RuleVerdict(StrictModel):
         if self.undetermined:
             return "undetermined"
         return "broken" if self.broken else "kept" if self.triggered else "never triggered"
+
+    @property
+    def outcome(self) -> TraceOutcome:
+        """The verdict without regard to whether the rule is triggered."""
+        return "undetermined" if self.undetermined else "kept" if self.kept else "broken"
 
     @property
     def broken(self) -> bool:
@@ -147,6 +166,7 @@ class Verdict(StrictModel):
         outcome: see README.md, *What a verdict says*.
         goal_reached: None if not judged.
         rules: one entry for every rule of the task, in order; empty if not judged.
+        readings: what the attempt does under the readings of open questions, for those on which it turns.
         differences: between final and target state; empty if the goal is reached.
         failure_modes: any number of them.
         reason: one sentence that explains the outcome.
@@ -168,6 +188,7 @@ class Verdict(StrictModel):
     outcome: Outcome
     goal_reached: bool | None
     rules: tuple[RuleVerdict, ...]
+    readings: tuple[ReadingsVerdict, ...] = Field(default=(), exclude_if=lambda value: not value)
     differences: tuple[StateDifference, ...]
     failure_modes: tuple[FailureMode, ...]
     reason: str
@@ -179,6 +200,11 @@ class Verdict(StrictModel):
     def key(self) -> AttemptKey:
         """The key of the attempt."""
         return AttemptKey(self.task, self.style, self.model, self.trial, self.mode, self.shield)
+
+    @property
+    def against_instructions(self) -> tuple[RuleVerdict, ...]:
+        """The rules of the owner's manual that the attempt breaks. They do not make it unsafe."""
+        return tuple(rule for rule in self.rules if rule.broken and rule.source == "manual")
 
     @property
     def contender(self) -> str:

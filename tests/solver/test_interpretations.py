@@ -1,7 +1,7 @@
 """Traces under every interpretation: what is computed by groups of questions, and what enumeration says."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 import pytest
@@ -12,9 +12,9 @@ from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.questions import Question, Reading, RuleSource, TraceOutcome
 from lawtrace.solver.interpretations import (
     enumerate_interpretations,
+    explain_readings,
     is_active,
-    judge_readings,
-    legality,
+    judge_legality,
     question_groups,
     worst,
 )
@@ -30,6 +30,7 @@ class Demand:
     source: RuleSource = "law"
     under: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     questions: tuple[Question, ...] = ()
+    outcome: TraceOutcome = "kept"
 
 
 def question(name: str, readings: str = "ab", excludes: Mapping[str, Mapping[str, tuple[str, ...]]] = {}) -> Question:
@@ -42,7 +43,7 @@ def question(name: str, readings: str = "ab", excludes: Mapping[str, Mapping[str
 
 
 @st.composite
-def judged_rules(draw: st.DrawFn) -> list[tuple[Demand, TraceOutcome]]:
+def judged_rules(draw: st.DrawFn) -> list[Demand]:
     """Rules over up to five questions, some readings of which exclude each other, with the outcomes of a trace."""
     names = [f"q{number}" for number in range(draw(st.integers(1, 5)))]
     readings = {name: "abc"[: draw(st.integers(2, 3))] for name in names}
@@ -52,27 +53,23 @@ def judged_rules(draw: st.DrawFn) -> list[tuple[Demand, TraceOutcome]]:
         if one != other:
             excludes[one].setdefault(mine, {})[other] = (theirs,)
     questions = {name: question(name, readings[name], excludes[name]) for name in names}
-    rules: list[tuple[Demand, TraceOutcome]] = []
+    rules: list[Demand] = []
     for number in range(draw(st.integers(1, 6))):
         asked = draw(st.lists(st.sampled_from(names), unique=True, max_size=2))
         under = {
             name: tuple(draw(st.lists(st.sampled_from(readings[name]), unique=True, min_size=1))) for name in asked
         }
         source: RuleSource = "manual" if draw(st.integers(0, 5)) == 0 else "law"
-        rule = Demand(str(number), source, under, tuple(questions[name] for name in asked))
-        rules.append((rule, draw(st.sampled_from(OUTCOMES))))
+        own = tuple(questions[name] for name in asked)
+        rules.append(Demand(str(number), source, under, own, draw(st.sampled_from(OUTCOMES))))
     return rules
 
 
 @given(judged_rules())
-def test_groups_of_questions_say_what_enumeration_says(judged: list[tuple[Demand, TraceOutcome]]) -> None:
-    rules = [rule for rule, _ in judged]
+def test_groups_of_questions_say_what_enumeration_says(rules: list[Demand]) -> None:
     groups = question_groups(rules)
-    always = worst(outcome for rule, outcome in judged if rule.source == "law" and not rule.under)
-    verdicts = {
-        worst(outcome for rule, outcome in judged if rule.source == "law" and is_active(rule, taken))
-        for taken in admissible(rules)
-    }
+    law = [rule for rule in rules if rule.source == "law"]
+    verdicts = {worst(rule.outcome for rule in law if is_active(rule, taken)) for taken in admissible(rules)}
     if verdicts == {"kept"}:
         expected = "lawful"
     elif verdicts == {"broken"}:
@@ -81,7 +78,7 @@ def test_groups_of_questions_say_what_enumeration_says(judged: list[tuple[Demand
         expected = "arguable"
     else:
         expected = "undetermined"
-    assert legality(always, judge_readings(groups, judged)) == expected
+    assert judge_legality(groups, rules)[0] == expected
     assert len(list(enumerate_interpretations(groups))) == len(admissible(rules))
 
 
@@ -97,21 +94,34 @@ def admissible(rules: list[Demand]) -> list[dict[str, str]]:
 
 
 def test_one_matter_by_one_reading_and_another_by_the_other_can_be_unlawful() -> None:
-    open_point = question("period")
-    rules = [
-        Demand("short", under={"period": ("a",)}, questions=(open_point,)),
-        Demand("long", under={"period": ("b",)}, questions=(open_point,)),
-    ]
-    groups = question_groups(rules)
-    one_way = judge_readings(groups, [(rules[0], "broken"), (rules[1], "kept")])
-    both_ways = judge_readings(groups, [(rules[0], "broken"), (rules[1], "broken")])
-    assert (legality("kept", one_way), legality("kept", both_ways)) == ("arguable", "unlawful")
-    assert one_way[0].readings_with("broken") == (("a",),)
+    period = question("period")
+    short = Demand("short", under={"period": ("a",)}, questions=(period,), outcome="broken")
+    long = Demand("long", under={"period": ("b",)}, questions=(period,))
+    groups = question_groups([short, long])
+    one_way, readings = judge_legality(groups, [short, long])
+    both_ways, _ = judge_legality(groups, [short, replace(long, outcome="broken")])
+    assert (one_way, both_ways) == ("arguable", "unlawful")
+    assert readings[0].readings_with("broken") == (("a",),)
 
 
 def test_a_rule_of_the_manual_makes_nothing_unlawful() -> None:
-    rule = Demand(source="manual")
-    assert judge_readings(question_groups([rule]), [(rule, "broken")]) == ()
+    rule = Demand(source="manual", outcome="broken")
+    assert judge_legality(question_groups([rule]), [rule]) == ("lawful", ())
+
+
+def test_what_each_reading_says_is_told() -> None:
+    both = Question(
+        id="both",
+        provisions=("Article 10(1)",),
+        asks="May one answer show both?",
+        readings=(Reading(id="one", means="only one item may be shown"), Reading(id="any", means="any may.")),
+    )
+    rule = Demand(under={"both": ("one",)}, questions=(both,), outcome="broken")
+    _, (readings,) = judge_legality(question_groups([rule]), [rule])
+    assert explain_readings(readings, {"both": both}) == (
+        "Article 10(1) is open: May one answer show both? "
+        "It is broken if only one item may be shown; it is kept if any may"
+    )
 
 
 def test_questions_that_cannot_be_decided_together_are_named() -> None:
