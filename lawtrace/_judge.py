@@ -10,9 +10,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.runs.scoring.judge import RuleJudge
 from lawtrace.schemas.errors import InputError, describe_validation_error
 from lawtrace.schemas.events import Event
+from lawtrace.schemas.questions import Legality, ReadingsVerdict
 from lawtrace.schemas.verdict_rows import RuleVerdict
 from lawtrace.solver.rules import Rule, check_rules
 from lawtrace.solver.rules import load_rules as read_rules
@@ -35,9 +36,15 @@ class TraceVerdict:
     Attributes:
         rules: one `RuleVerdict` a rule, in the order of the rule set. ``broken_at`` is the index of the event after
             which the rule could not be kept any more; None if only the end of the trace decided.
+        legality: what the trace is under all readings of open questions (`lawtrace.solver.interpretations`).
+        readings: what it does under the readings of the questions on which it turns.
+        explanations: the same in words: what is asked, and what each reading says of the trace.
     """
 
     rules: tuple[RuleVerdict, ...]
+    legality: Legality
+    readings: tuple[ReadingsVerdict, ...] = ()
+    explanations: tuple[str, ...] = ()
 
     @property
     def kept(self) -> bool:
@@ -98,7 +105,10 @@ def judge(
         InputError: naming the event that is malformed, or earlier than the event before it.
     """
     given = [_event(event, at) for at, event in enumerate(events)]
-    return TraceVerdict(judge_rules(tuple(rules), given, (), complete=complete, end=end, explained=True))
+    rule_judge = RuleJudge(tuple(rules))
+    verdicts = rule_judge.judge(given, complete=complete, end=end, explained=True)
+    legality, readings = rule_judge.legality(verdicts)
+    return TraceVerdict(verdicts, legality, readings, tuple(rule_judge.explain_readings(readings)))
 
 
 def _event(event: Event | Mapping[str, Any], at: int) -> Event:
