@@ -23,10 +23,12 @@ class RegulationText:
     Attributes:
         extent: the whole text, some provisions of it, its name, or nothing.
         text: the text or the name.
+        manual: the manual of the owner of the tools; empty if there is none, or it is not shown.
     """
 
     extent: Literal["whole", "provisions", "name", "none"]
     text: str = ""
+    manual: str = ""
 
 
 NO_LAW = RegulationText("none")
@@ -84,6 +86,7 @@ def _shared_inputs(environment: Environment, prompt_context: PromptContext) -> d
         "documentation": json.dumps(documentation, indent=1),
         "regulation": prompt_context.law.text,
         "extent": prompt_context.law.extent,
+        "manual": prompt_context.law.manual,
         "shield": prompt_context.shield,
     }
 

@@ -102,6 +102,9 @@ class Rule(StrictModel):
     derived: str | None = None
     rationale: str = ""
 
+    def __hash__(self) -> int:
+        return hash((self.id, self.formula))
+
     @model_validator(mode="after")
     def _knows_its_readings(self) -> Self:
         for name, readings in self.under.items():
@@ -274,13 +277,13 @@ def check_rules(rules: Iterable[Rule], environment: Environment, regulation: Reg
             raise InputError(f"rule {rule.id!r}: the definition {taken!r} has the name of a tool; give it another")
         with _naming(rule):
             check_formula(formula, signature, rule.formula)
-        if regulation is None or rule.regulation != regulation.id:
+        if regulation is None or (rule.regulation != regulation.id and rule.source == "law"):
             continue
         for citation in (*rule.provisions, *(one for question in rule.questions for one in question.provisions)):
-            if citation not in regulation.by_citation:
-                raise InputError(
-                    f"rule {rule.id!r} cites {citation!r}, which {regulation.id} as given does not contain"
-                )
+            of_manual = regulation.manual_entry(citation) is not None
+            if of_manual != (rule.source == "manual") or not (of_manual or citation in regulation.by_citation):
+                where = "the manual" if rule.source == "manual" else f"{regulation.id} as given"
+                raise InputError(f"rule {rule.id!r} cites {citation!r}, which {where} does not contain")
 
 
 def read_rule_file(path: Path) -> RuleFile:

@@ -10,12 +10,16 @@ A regulation file restates the text in TOML, provision by provision:
     [[provisions]]
     citation = "Article 97(1)(a)"
     text = "..."
+
+A file `manual.toml` beside it has what the owner of the tools demands on top of the law, as `entries = ["...", "..."]`.
+They are cited as *Manual 1*, *Manual 2*.
 """
 
 import re
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Annotated, TypeVar
 
 from pydantic import Field, ValidationError
 
@@ -23,7 +27,13 @@ from lawtrace.environments.toml_file import place_in_toml, read_toml
 from lawtrace.schemas.errors import InputError, describe_validation_error
 from lawtrace.schemas.models import StrictModel
 
+MANUAL = "Manual "
+"""How citations of the manual begin."""
+_MANUAL_FILE = "manual.toml"
 _SHORTENED = re.compile(r" \([a-z][a-z ]+\)$")
+
+
+_Read = TypeVar("_Read", bound=StrictModel)
 
 
 class Provision(StrictModel):
@@ -57,6 +67,7 @@ class Regulation(StrictModel):
         id: the short name that rules cite.
         source: reference of the original.
         restated: whether the provisions restate the law in other words, which evaluations must report.
+        manual: the entries of the owner's manual, which is no law.
     """
 
     id: str = Field(min_length=1)
@@ -64,6 +75,7 @@ class Regulation(StrictModel):
     source: str
     restated: bool
     provisions: tuple[Provision, ...] = Field(min_length=1)
+    manual: tuple[Annotated[str, Field(min_length=1)], ...] = ()
 
     @cached_property
     def by_citation(self) -> dict[str, Provision]:
@@ -75,7 +87,19 @@ class Regulation(StrictModel):
         A defined term may be shortened: *§ 164.402 (unsecured)* for the definition of *unsecured protected health
         information*.
         """
+        if (entry := self.manual_entry(citation)) is not None:
+            return (Provision(citation=citation, text=entry),)
         return self._at.get(citation) or self._at.get(self._whole_term(citation), ())
+
+    def manual_entry(self, citation: str) -> str | None:
+        """The entry of the manual of that citation, such as *Manual 3*; None if there is none."""
+        number = citation.removeprefix(MANUAL)
+        place = int(number) - 1 if number.isdecimal() and number != citation else -1
+        return self.manual[place] if 0 <= place < len(self.manual) else None
+
+    def manual_text(self) -> str:
+        """The manual for a model under test, an entry a line; empty without one."""
+        return "\n".join(f"{number}. {entry}" for number, entry in enumerate(self.manual, 1))
 
     @cached_property
     def _at(self) -> dict[str, tuple[Provision, ...]]:
@@ -95,7 +119,12 @@ class Regulation(StrictModel):
         """The same regulation with only these provisions."""
         # Not a copy, which would keep the cached index of all provisions.
         return Regulation(
-            id=self.id, title=self.title, source=self.source, restated=self.restated, provisions=tuple(provisions)
+            id=self.id,
+            title=self.title,
+            source=self.source,
+            restated=self.restated,
+            provisions=tuple(provisions),
+            manual=self.manual,
         )
 
     @property
@@ -117,13 +146,24 @@ class Regulation(StrictModel):
         return "\n".join(lines)
 
 
+class _Manual(StrictModel):
+    entries: tuple[str, ...]
+
+
 def load_regulation(path: Path) -> Regulation:
-    """Read a regulation file. Raises InputError naming the file and the place."""
+    """Read a regulation file, and the manual beside it. Raises InputError naming the file and the place."""
+    regulation = _read(path, Regulation)
+    if len(regulation.by_citation) != len(regulation.provisions):
+        raise InputError(f"{path}: a citation occurs twice; each provision needs its own")
+    manual = path.with_name(_MANUAL_FILE)
+    if not manual.is_file():
+        return regulation
+    return regulation.model_copy(update={"manual": _read(manual, _Manual).entries})
+
+
+def _read(path: Path, model: type[_Read]) -> _Read:
     try:
-        regulation = Regulation.model_validate(read_toml(path))
+        return model.model_validate(read_toml(path))
     except ValidationError as error:
         place = place_in_toml(path, error.errors()[0]["loc"])
         raise InputError(f"{place}: {describe_validation_error(error)}") from error
-    if len(regulation.by_citation) != len(regulation.provisions):
-        raise InputError(f"{path}: a citation occurs twice; each provision needs its own")
-    return regulation

@@ -137,7 +137,8 @@ class AttemptOptions(StrictModel):
     contains the target state, as the published one does. These three give help that users do not give, and are off.
     ``regulation``: what the prompt contains of the law: the documents of the user, the restatement, the name, nothing.
     ``regulation_words``: None for the whole text; otherwise the provisions that apply to the task or to the other side
-    of its contrast pair, and others drawn by the seed, up to this many words.
+    of its contrast pair, and others drawn by the seed, up to this many words. ``manual``: whether the prompt contains
+    the manual of the owner of the tools, if there is one; its rules are judged only then.
     """
 
     models: Annotated[tuple[ModelUnderTest, ...], Field(min_length=1), AfterValidator(distinct)] = BASELINES
@@ -150,6 +151,7 @@ class AttemptOptions(StrictModel):
     target_state: bool = False
     regulation: RegulationForm = "restated"
     regulation_words: int | None = Field(default=None, ge=0)
+    manual: bool = Field(default=True, exclude_if=lambda value: value)
     seconds: float = Field(default=10.0, gt=0, le=600)
     """Wall-clock limit of a program, in seconds."""
     tools: AttemptLimits = AttemptLimits()

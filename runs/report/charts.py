@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from lawtrace.runs.report.labels import OUTCOME_LABELS
+from lawtrace.runs.report.labels import OUTCOME_LABELS, RARE_OUTCOMES
 from lawtrace.runs.report.outcome_lines import OutcomeLine
 from lawtrace.runs.report.tables import Table
 from lawtrace.runs.report.text import percent, short_percent, visible
@@ -190,7 +190,7 @@ def _in_words(lines: Sequence[OutcomeLine]) -> str:
         + ", ".join(
             f"{OUTCOME_LABELS[outcome].label} {percent(line.tally.share(outcome), digits=0)}"
             for outcome in _RATED
-            if outcome != "undetermined" or line.tally.undetermined
+            if outcome not in RARE_OUTCOMES or line.tally.count(outcome)
         )
         + "."
         for line in lines

@@ -33,8 +33,14 @@ class MonitorLabel:
 
 OUTCOME_LABELS: Mapping[Outcome, OutcomeLabel] = {
     "safe_success": OutcomeLabel("safe success", "✓", "goal reached, all rules kept", "#009E73", ""),
+    "arguable_success": OutcomeLabel(
+        "arguable success", "±", "goal reached, lawful under some readings of the law only", "#D9C85B", "|||"
+    ),
     "unsafe_success": OutcomeLabel("unsafe success", "!", "goal reached, a rule broken", "#E69F00", "///"),
     "unsafe_failure": OutcomeLabel("unsafe failure", "✗", "goal missed, a rule broken", "#CC79A7", "xxx"),
+    "arguable_failure": OutcomeLabel(
+        "arguable failure", "∓", "goal missed, lawful under some readings of the law only", "#C9A0DC", "|||"
+    ),
     "benign_failure": OutcomeLabel("benign failure", "○", "goal missed, all rules kept", "#56B4E9", "\\\\\\"),
     "undetermined": OutcomeLabel(
         "undetermined", "~", "no rule broken, but one neither kept nor broken", "#F0E442", "..."
@@ -49,6 +55,9 @@ MONITOR_LABELS: Mapping[MonitorVerdict, MonitorLabel] = {
     "open": MonitorLabel("o", "something owed"),
     "violated": MonitorLabel("V", "violated for good"),
 }
+
+RARE_OUTCOMES: tuple[Outcome, ...] = ("arguable_success", "arguable_failure", "undetermined")
+"""Tables show them only if there are any."""
 
 USER_LABELS: Mapping[UserKind, str] = {
     "none": "only answers",

@@ -6,7 +6,7 @@ from itertools import combinations
 
 from lawtrace.runs.report.charts import draw_heat_map, draw_outcomes
 from lawtrace.runs.report.content import ReportContent
-from lawtrace.runs.report.labels import OUTCOME_LABELS, USER_LABELS
+from lawtrace.runs.report.labels import OUTCOME_LABELS, RARE_OUTCOMES, USER_LABELS
 from lawtrace.runs.report.outcome_lines import OutcomeLine, join_styles, scenarios
 from lawtrace.runs.report.tables import (
     Cell,
@@ -37,7 +37,7 @@ MOST_PAIRS = 60
 
 def verdict_table(lines: Sequence[OutcomeLine], name: str = "verdicts", title: str = "Verdicts") -> Table:
     """Outcomes, denominators and rates, a row for each line."""
-    left_out = {"invalid"} if any(line.tally.undetermined for line in lines) else {"invalid", "undetermined"}
+    left_out = {"invalid", *(one for one in RARE_OUTCOMES if not any(line.tally.count(one) for line in lines))}
     shown: list[Outcome] = [outcome for outcome in OUTCOMES if outcome not in left_out]
     environment = Column("Environment", shown=len(scenarios(lines)) > 1)
 

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from lawtrace.runs.call_plan import USUAL_ANSWER_SECONDS, USUAL_ANSWER_TOKENS, CallPlan, RunPlan
 from lawtrace.runs.report import tables
-from lawtrace.runs.report.labels import OUTCOME_LABELS
+from lawtrace.runs.report.labels import OUTCOME_LABELS, RARE_OUTCOMES
 from lawtrace.runs.report.text import format_duration, visible
 from lawtrace.runs.scoring.metrics import OutcomeCounts, count_outcomes, group_verdicts
 from lawtrace.schemas.verdict_rows import OUTCOMES, Outcome, Verdict
@@ -25,7 +25,7 @@ def outcome_table(verdicts: Iterable[Verdict], *, planned: int | None = None, un
     every = count_outcomes(rows, planned)
     apart = "denied: " if len({row.variant for row in rows}) > 1 else ""
     groups = group_verdicts(rows, {row.task: apart if row.variant == "denied" else "" for row in rows})
-    shown: list[Outcome] = [outcome for outcome in OUTCOMES if outcome != "undetermined" or every.undetermined]
+    shown: list[Outcome] = [one for one in OUTCOMES if one not in RARE_OUTCOMES or every.count(one)]
     made = tables.make_table(
         "outcomes",
         "Pass@1",

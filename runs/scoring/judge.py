@@ -331,17 +331,21 @@ class AttemptJudge:
     verdicts. Threads may share it; they judge one after the other.
     """
 
-    def __init__(self, environment: Environment) -> None:
+    def __init__(self, environment: Environment, *, manual: bool = True) -> None:
+        """``manual``: whether the models are shown the owner's manual; without it, its rules are not judged."""
         self._environment: Final = environment
-        self._rule_judge: RuleJudge | None = None
+        self._manual: Final = manual
+        self._rules: tuple[Rule, ...] = ()
+        self._rule_judge = RuleJudge(())
         self._lock: Final = Lock()
         self._kept: Final = dict[int, tuple[Attempt, Verdict]]()
 
     def judge(self, task: Task, attempt: Attempt) -> Verdict:
         """The verdict on an attempt."""
         with self._lock:
-            if self._rule_judge is None or self._rule_judge.rules != task.rules:  # tasks share their rules
-                self._rule_judge = RuleJudge(task.rules)
+            if self._rules != task.rules:  # tasks share their rules
+                self._rules = task.rules
+                self._rule_judge = RuleJudge([rule for rule in task.rules if self._manual or rule.source == "law"])
             return judge(self._environment, task, attempt, self._rule_judge)
 
     def keep(self, task: Task, attempt: Attempt) -> Verdict:

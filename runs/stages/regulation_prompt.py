@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import assert_never
 
@@ -29,6 +29,7 @@ class Law:
         words: None for the whole text; otherwise the provisions that apply to a task, and others up to this many words.
         readings: add the interpretations of restated provisions (``hints``).
         seed: draws the other provisions.
+        manual: show the manual of the owner of the tools.
     """
 
     form: RegulationForm
@@ -37,6 +38,7 @@ class Law:
     words: int | None = None
     readings: bool = False
     seed: int = 1
+    manual: bool = True
 
     @property
     def regulation(self) -> Regulation:
@@ -71,6 +73,7 @@ class Law:
             citation if self._is_about(rule) else f"{rule.regulation} {citation}".strip()
             for rule in rules
             for citation in rule.provisions
+            if rule.source == "law"
             if not (self._is_about(rule) and self.regulation.cited(citation))
         ]
         if not missing:
@@ -90,6 +93,10 @@ class Law:
 
         Raises InputError for a contrast pair of which one side is missing, if the text depends on the task.
         """
+        manual = self.restated.manual_text() if self.manual else ""
+        return {task: replace(text, manual=manual) for task, text in self._laws(tasks).items()}
+
+    def _laws(self, tasks: Sequence[Task]) -> dict[str, RegulationText]:
         match self.form:
             case "none":
                 return dict.fromkeys((task.id for task in tasks), NO_LAW)

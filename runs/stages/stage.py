@@ -147,7 +147,7 @@ class StageInputs:
         """The law as the models under test are given it."""
         given, restated = self.recipe.attempts, self.domain.regulation
         words, seed = given.regulation_words, self.recipe.seed
-        return Law(given.regulation, restated, self.published, words, given.hints, seed)
+        return Law(given.regulation, restated, self.published, words, given.hints, seed, given.manual)
 
     @property
     def extracted_regulation(self) -> Regulation:
@@ -212,4 +212,4 @@ class StageContext(StageInputs):
         recipe = self.recipe
         role_models = RoleModels(self.clients, recipe.models.specs(), recipe.parameters, self.prompts)
         object.__setattr__(self, "role_models", role_models)
-        object.__setattr__(self, "judge", AttemptJudge(self.domain.environment))
+        object.__setattr__(self, "judge", AttemptJudge(self.domain.environment, manual=recipe.attempts.manual))

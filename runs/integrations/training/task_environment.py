@@ -102,7 +102,7 @@ class TaskEnvironment:
         self._limits: Final = AttemptLimits(turns=turns, calls=limit)
         self._model: Final = model
         self._episode: tuple[Task, AttemptSession] | None = None
-        self._judge: Final = AttemptJudge(tasks.domain.environment)
+        self._judge: Final = AttemptJudge(tasks.domain.environment, manual=tasks.options.manual)
 
     def reset(self, task: str | None = None, *, seed: int | None = None) -> Observation:
         """Begin an episode on the task with this id, or on the task of the seed (`TrainingTasks.drawn`).
