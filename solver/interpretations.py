@@ -26,6 +26,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from types import MappingProxyType
 from typing import Final, Protocol
 
 from lawtrace.schemas.errors import InputError
@@ -159,8 +160,16 @@ def worst(outcomes: Iterable[TraceOutcome]) -> TraceOutcome:
 _BY_WEIGHT: Final[tuple[TraceOutcome, ...]] = ("broken", "undetermined", "kept")
 
 
-def explain_readings(verdict: ReadingsVerdict, questions: Mapping[str, Question]) -> str:
-    """What each reading says of a trace, in a sentence. `questions`: by id."""
+def explain_readings(
+    verdict: ReadingsVerdict,
+    questions: Mapping[str, Question],
+    subject: str = "The law is",
+    words: Mapping[TraceOutcome, str] = MappingProxyType({}),
+) -> str:
+    """What each reading says of a trace, in a sentence.
+
+    `questions`: by id. `subject`, `words`: how the sentence begins, and words for the outcomes.
+    """
     asked = [questions[name] for name in verdict.questions]
     about = ", ".join(dict.fromkeys(citation for question in asked for citation in question.provisions))
     found: list[str] = []
@@ -174,8 +183,8 @@ def explain_readings(verdict: ReadingsVerdict, questions: Mapping[str, Question]
             )
             for names in verdict.readings_with(outcome)
         ]
-        found += [f"{outcome} if {', or if '.join(cases)}"] if cases else []
-    return f"{about} is open: {' '.join(question.asks for question in asked)} It is {'; it is '.join(found)}"
+        found += [f"{words.get(outcome, outcome)} if {', or if '.join(cases)}"] if cases else []
+    return f"{about} is open: {' '.join(question.asks for question in asked)} {subject} {'; '.join(found)}"
 
 
 def enumerate_interpretations(groups: Sequence[QuestionGroup]) -> Iterator[dict[str, str]]:

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
+from lawtrace.environments.regulations.regulation import MANUAL
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.runs.cli.options import NameArgument
@@ -18,8 +19,9 @@ from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.questions import Question
 from lawtrace.solver.lint.cross_references import CrossReferences, cross_reference
-from lawtrace.solver.rules import Rule, RuleKind, check_rules, load_rules
+from lawtrace.solver.rules import Definition, Rule, RuleKind, check_rules, load_rules
 
 if TYPE_CHECKING:
     from lawtrace.solver.lint.declarations import DeclarationIssue
@@ -58,7 +60,13 @@ def show_environment(name: NameArgument) -> CommandResult:
     rules = load_rules(domain.rules_file)
     check_rules(rules, domain.environment, domain.regulation)
     references = cross_reference(domain.environment, domain.regulation, rules)
-    tables = (_tools(domain, references), _rules(rules), _provisions(domain, references))
+    tables = [_tools(domain, references), _rules(rules), _provisions(domain, references)]
+    if domain.regulation.manual:
+        tables.append(_manual(domain, rules))
+    if questions := {question.id: question for rule in rules for question in rule.questions}:
+        tables.append(_questions(list(questions.values()), rules))
+    if definitions := {one.name + str(one.under): one for rule in rules for one in rule.definitions}:
+        tables.append(_definitions(list(definitions.values())))
     return CommandResult(_shown(domain, rules, references), tables)
 
 
@@ -106,6 +114,7 @@ def _shown(domain: Domain, rules: Sequence[Rule], references: CrossReferences) -
     return {
         "documentation": document(domain.environment),
         "rules": [json.loads(rule.model_dump_json()) for rule in rules],
+        **({"manual": [*domain.regulation.manual]} if domain.regulation.manual else {}),
         "provisions": {
             name: {"rules": [*of.rules], "tools": [*of.targets]} for name, of in references.provisions.items()
         },
@@ -133,6 +142,7 @@ def _rules(rules: Sequence[Rule]) -> Table:
         return _lines(
             formula=[rule.formula],
             provisions=rule.provisions or [NONE],
+            under=[f"{name}: {' or '.join(readings)}" for name, readings in rule.under.items()],
             derived=[rule.derived] if rule.derived else (),
             reason=[rule.rationale] if rule.rationale else (),
         )
@@ -147,6 +157,36 @@ def _provisions(domain: Domain, references: CrossReferences) -> Table:
         for name, of in references.provisions.items()
     )
     return make_table(("provision", "text, rules and tools"), rows, title=law.title)
+
+
+def _manual(domain: Domain, rules: Sequence[Rule]) -> Table:
+    table = make_table("entry", "text, rules", title="Manual of the owner")
+    for number, entry in enumerate(domain.regulation.manual, 1):
+        citation = f"{MANUAL}{number}"
+        resting = [rule.id for rule in rules if rule.source == "manual" and citation in rule.provisions]
+        table.add_row(Text(citation), Text.assemble(entry, "\n", _lines(rules=resting or [NONE])))
+    return table
+
+
+def _questions(questions: Sequence[Question], rules: Sequence[Rule]) -> Table:
+    table = make_table("open question", "readings, and the rules under them", title="Open questions")
+    for question in questions:
+        lines = [Text(f"{', '.join(question.provisions)}: {question.asks}")]
+        for reading in question.readings:
+            resting = [rule.id for rule in rules if reading.id in rule.under.get(question.id, ())]
+            basis = f" ({reading.basis})" if reading.basis else ""
+            lines.append(Text.assemble((f"{reading.id}: ", "dim"), reading.means, basis, "\n", _lines(rules=resting)))
+        table.add_row(question.id, Text("\n").join(lines))
+    return table
+
+
+def _definitions(definitions: Sequence[Definition]) -> Table:
+    table = make_table("definition", "meaning, formula", title="Definitions")
+    for one in definitions:
+        under = [f"{name}: {' or '.join(readings)}" for name, readings in one.under.items()]
+        name = f"{one.name}({', '.join(one.parameters)})" if one.parameters else one.name
+        table.add_row(Text(name), _lines(means=[one.means] if one.means else (), formula=[one.formula], under=under))
+    return table
 
 
 def _lines(**said: Sequence[str]) -> Text:

@@ -14,6 +14,7 @@ from lawtrace.schemas.events import Event, Json
 from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.guard.vocabulary import Vocabulary
+from lawtrace.solver.interpretations import enumerate_interpretations, is_active, question_groups
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.violations import stays, triggers
 from lawtrace.solver.logic.windows import Window
@@ -46,10 +47,15 @@ class CompiledComponent:
         distances: of these monitors.
         left: for each rule the monitors of sessions that are over.
         counts_steps: whether calls of any tool matter.
+        readings: the combinations of readings under which these rules hold together, of the questions on which rules
+            of the component depend; none if they do not depend on any.
     """
 
-    def __init__(self, rules: Sequence[Rule], tools: Mapping[str, ToolSchema]) -> None:
+    def __init__(
+        self, rules: Sequence[Rule], tools: Mapping[str, ToolSchema], readings: Sequence[Mapping[str, str]] = ()
+    ) -> None:
         self.rules: Final = tuple(rules)
+        self.readings: Final = readings
         self.tools: Final = frozenset(tool for rule in rules for tool in rule.tools)
         self.vocabulary: Final = Vocabulary(rules, tools)
         self.windows: Final = tuple(dict.fromkeys(window for rule in rules for window in _windows(rule)))
@@ -260,17 +266,32 @@ class Component:
 
 
 def compile_components(rules: Sequence[Rule], tools: Mapping[str, ToolSchema]) -> tuple[CompiledComponent, ...]:
-    """The components of a rule set, in the order of their first rules."""
+    """The components of a rule set, in the order of their first rules: those of open questions for each set of rules
+    that holds under some readings."""
+    groups = question_groups(rules)
+    found: list[CompiledComponent] = []
+    for connected in _connected(rules):
+        asked = {name for rule in connected for name in rule.under}
+        active: dict[tuple[str, ...], tuple[list[Rule], list[Mapping[str, str]]]] = {}
+        for readings in enumerate_interpretations([one for one in groups if asked.intersection(one.questions)]):
+            holding = [rule for rule in connected if rule.source == "manual" or is_active(rule, readings)]
+            active.setdefault(tuple(rule.id for rule in holding), (holding, []))[1].append(readings)
+        for holding, under in active.values():
+            found += [CompiledComponent(holding, tools, under if asked else ())] if holding else []
+    return tuple(found)
+
+
+def _connected(rules: Sequence[Rule]) -> list[list[Rule]]:
+    """The rules that touch each other."""
     if any(map(counts_steps, rules)):
-        return (CompiledComponent(rules, tools),)
+        return [list(rules)]
     groups: list[tuple[frozenset[str], list[Rule]]] = []
     for rule in rules:
         touched = [group for group in groups if group[0] & rule.tools]
         others = [group for group in groups if not group[0] & rule.tools]
         merged = sorted((*(one for _, several in touched for one in several), rule), key=rules.index)
         groups = [*others, (rule.tools.union(*(names for names, _ in touched)), merged)]
-    groups.sort(key=lambda group: rules.index(group[1][0]))
-    return tuple(CompiledComponent(several, tools) for _, several in groups)
+    return [several for _, several in sorted(groups, key=lambda group: rules.index(group[1][0]))]
 
 
 def _windows(rule: Rule) -> list[Window]:

@@ -1,7 +1,7 @@
 """What a guard is asked, and what it answers."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
@@ -118,6 +118,8 @@ class Finding:
         first: a shortest sequence of steps after which the call is allowed; empty if none was found.
         undecided: whether the guard could not decide within its budget, and its fallback applies.
         unanswered: calls of which it is not known whether they were carried out, and that may be why.
+        arguable: for a call that is ruled out under some readings of the law only, the open questions, and what each
+            reading says, in sentences.
     """
 
     rules: tuple[str, ...]
@@ -125,10 +127,11 @@ class Finding:
     first: tuple[Step, ...] = ()
     undecided: bool = False
     unanswered: tuple[Call, ...] = ()
+    arguable: tuple[str, ...] = ()
 
     @property
     def reason(self) -> str:
-        """What to do, then which provisions are at stake, then what is not known."""
+        """What to do, then which provisions are at stake, then what is not known, and what is open in law."""
         unknown = f"It is not known whether {_listed(self.unanswered)} happened." if self.unanswered else ""
         if self.undecided:
             undecided = "It could not be decided within the budget whether all duties can be met afterwards."
@@ -138,7 +141,7 @@ class Finding:
             law = f"{otherwise} would make it impossible to meet all of these: {' '.join(self.provisions)}"
         else:
             law = f"{otherwise} would rule out compliance with this: {' '.join(self.provisions)}"
-        return " ".join(part for part in (in_words(self.first), law, unknown) if part)
+        return " ".join(part for part in (in_words(self.first), law, unknown, *self.arguable) if part)
 
 
 def _listed(calls: Sequence[Call]) -> str:
@@ -168,11 +171,18 @@ def join_findings(findings: Sequence[Finding]) -> Finding:
     if len(findings) == 1:
         return findings[0]
     return Finding(
-        tuple(rule for finding in findings for rule in finding.rules),
+        tuple(dict.fromkeys(rule for finding in findings for rule in finding.rules)),
         tuple(dict.fromkeys(one for finding in findings for one in finding.provisions)),
-        tuple(step for finding in findings for step in finding.first),
+        tuple(step for first in _distinct(finding.first for finding in findings) for step in first),
         unanswered=tuple(dict.fromkeys(call for finding in findings for call in finding.unanswered)),
     )
+
+
+def _distinct(several: Iterable[tuple[Step, ...]]) -> list[tuple[Step, ...]]:
+    found: list[tuple[Step, ...]] = []
+    for steps in several:
+        found += [steps] if steps not in found else []
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +249,7 @@ class OpenDuty:
     Attributes:
         rule: the id of its rule.
         provisions: as in `Finding`.
+        under: the readings of open questions under which there is this duty; empty if there is under all.
         values: of the variables of the rule, in each case in which it is open.
         steps: calls that meet it together with the other open duties; empty if none were found.
     """
@@ -247,6 +258,7 @@ class OpenDuty:
     provisions: tuple[str, ...]
     values: tuple[Mapping[str, Json], ...] = ()
     steps: tuple[Step, ...] = ()
+    under: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     def __str__(self) -> str:
         return " ".join(part for part in (in_words(self.steps).replace(" first.", "."), *self.provisions) if part)

@@ -8,6 +8,9 @@ A continuation consists of calls of the tools with any arguments and results tha
 at times that do not decrease. So no allowed call leads into a dead end, and no refused one could have ended well. What
 the tools really return may still be worse than any result that was hoped for: then a rule is lost, the guard says so,
 and defends the others.
+
+Under open questions that holds for each interpretation of the law with the rules that are active under it: a call is
+refused if it is under all interpretations, allowed if it is under all, and arguable otherwise (``on_arguable``).
 """
 
 import copy
@@ -24,10 +27,11 @@ from pydantic import TypeAdapter, ValidationError
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.logs import get_logger
 from lawtrace.environments.regulations.regulation import Regulation
-from lawtrace.schemas.choices import Fallback, GuardMode
+from lawtrace.schemas.choices import Fallback, GuardMode, OnArguable
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import SPEAKERS, CallOutcome, Event, Json, message_event
-from lawtrace.solver.guard.component import Component, compile_components
+from lawtrace.schemas.questions import ReadingsVerdict, TraceOutcome
+from lawtrace.solver.guard.component import CompiledComponent, Component, compile_components
 from lawtrace.solver.guard.decisions import (
     Allow,
     Call,
@@ -48,14 +52,17 @@ from lawtrace.solver.guard.space import Budget
 from lawtrace.solver.guard.tools import Tools, read_tools
 from lawtrace.solver.guard.traces import PossibleTraces, SessionState, SessionTrace
 from lawtrace.solver.guard.vocabulary import Representatives, Vocabulary
+from lawtrace.solver.interpretations import enumerate_interpretations, explain_readings, question_groups
 from lawtrace.solver.rules import Rule
 
 MAX_STEPS: Final = 3_000
 """How many events a decision tries by default."""
 
+_OF_A_CALL: Final[Mapping[TraceOutcome, str]] = {"broken": "ruled out", "kept": "allowed"}
+
 MAX_ADVICE: Final = 500
 """How many events the search for what to do first, or for the rules to name, tries at most."""
-_VERSION: Final = "lawtrace.guard/3"
+_VERSION: Final = "lawtrace.guard/4"
 
 _logger = get_logger(__name__)
 
@@ -80,6 +87,8 @@ class Guard:
         *,
         mode: GuardMode = "refuse",
         on_undecided: Fallback = "refuse",
+        on_arguable: OnArguable = "ask",
+        ask: Callable[[Finding], bool] | None = None,
         steps: int = MAX_STEPS,
         clock: Callable[[], float] = clocks.time,
         regulation: Regulation | None = None,
@@ -93,6 +102,8 @@ class Guard:
             tools: what can be called; see `lawtrace.solver.guard.tools.Tools`.
             mode: see the class.
             on_undecided: what to do about a call that could not be decided.
+            on_arguable: what to do about a call that is ruled out under some readings of the law only.
+            ask: told of such a call, says whether it may be made; without it, the call is refused.
             steps: how many events one decision tries.
             clock: the time in seconds, for rules about time.
             regulation: the text that refusals cite; that of the environment by default.
@@ -102,7 +113,8 @@ class Guard:
 
         Raises InputError naming a tool or rule that occurs twice or cannot be read, or a choice that does not exist.
         """
-        for name, value, choices in (("mode", mode, GuardMode), ("on_undecided", on_undecided, Fallback)):
+        chosen = (("mode", mode, GuardMode), ("on_undecided", on_undecided, Fallback))
+        for name, value, choices in (*chosen, ("on_arguable", on_arguable, OnArguable)):
             if value not in get_args(choices):
                 raise InputError(f"{name} {value!r}: expected one of {', '.join(get_args(choices))}")
         if isinstance(tools, Domain | str):
@@ -115,7 +127,10 @@ class Guard:
         names = [rule.id for rule in self._rules]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise InputError(f"rule {twice!r} occurs twice; give each rule its own id")
-        self._options: Final = _Options(mode, on_undecided, steps, advice)
+        self._options: Final = _Options(mode, on_undecided, on_arguable, steps, advice)
+        self._ask: Final = ask
+        self._groups: Final = question_groups(self._rules)
+        self._questions: Final = {question.id: question for rule in self._rules for question in rule.questions}
         self._regulation: Final = regulation
         self._compiled: Final = compile_components(self._rules, self.tools)
         self._lock: Final = threading.RLock()  # also of the sessions that are opened: they try events on one monitor
@@ -278,22 +293,52 @@ class Guard:
     # Decisions
 
     def _decide(self, tool: str, results: Callable[[Vocabulary], Representatives], now: int) -> Decision:
-        findings: list[Finding] = []
+        findings: list[tuple[CompiledComponent, Finding]] = []
         for number, compiled in enumerate(self._compiled):
             if compiled.concerns(tool):
                 finding = self._objection(number, results(compiled.vocabulary), now)
                 if finding is not None:
-                    findings.append(finding)
-        certain = [finding for finding in findings if not finding.undecided]
+                    findings.append((compiled, finding))
         if not findings:
             return Allow()
-        finding = join_findings(certain) if certain else findings[0]
-        refused = self.mode == "refuse" and (bool(certain) or self._options.on_undecided == "refuse")
+        certain = [(compiled, finding) for compiled, finding in findings if not finding.undecided]
+        readings = self._readings([compiled for compiled, _ in certain])
+        finding = join_findings([finding for _, finding in certain]) if certain else findings[0][1]
+        if readings is not None:
+            finding = replace(
+                finding, arguable=(explain_readings(readings, self._questions, "The call is", _OF_A_CALL),)
+            )
+        refused = self.mode == "refuse" and self._refuses(finding)
         _logger.info("guard.objection", tool=tool, rules=finding.rules, undecided=finding.undecided, refused=refused)
         if refused:
             return Refuse(finding)
         warns = self.mode == "warn" and bool(certain)
         return Allow(f"Carried out, but it rules out compliance. {finding.reason}" if warns else None, finding)
+
+    def _refuses(self, finding: Finding) -> bool:
+        if finding.undecided:
+            return self._options.on_undecided == "refuse"
+        if not finding.arguable:
+            return True
+        match self._options.on_arguable:
+            case "ask":
+                return self._ask is None or not self._ask(finding)
+            case choice:
+                return choice == "refuse"
+
+    def _readings(self, objecting: Sequence[CompiledComponent]) -> ReadingsVerdict | None:
+        """Under which readings some component objects; None if one objects, or none does, under all of them."""
+        if not objecting or any(not compiled.readings for compiled in objecting):
+            return None
+        asked = {name for compiled in objecting for name in compiled.readings[0]}
+        groups = [group for group in self._groups if asked.intersection(group.questions)]
+        questions = tuple(name for group in groups for name in group.questions)
+        outcomes: list[tuple[tuple[str, ...], TraceOutcome]] = []
+        for taken in enumerate_interpretations(groups):
+            is_lost = any(part.items() <= taken.items() for compiled in objecting for part in compiled.readings)
+            outcomes.append((tuple(taken[name] for name in questions), "broken" if is_lost else "kept"))
+        found = ReadingsVerdict(questions=questions, outcomes=tuple(outcomes))
+        return found if found.readings_with("kept") else None
 
     def _objection(self, number: int, made: Representatives, now: int) -> Finding | None:
         """The objection of the rules of a component to what a call may become, in one of the possible traces."""
@@ -377,7 +422,7 @@ class Guard:
 
     def _duty(self, component: Component, rule: Rule, steps: Sequence[Step]) -> OpenDuty:
         named = tuple(step for step in steps if step.call is not None and step.call.tool in rule.tools)
-        return OpenDuty(rule.id, self._cited([rule]), component.open_values(rule), named)
+        return OpenDuty(rule.id, self._cited([rule]), component.open_values(rule), named, rule.under)
 
     # Snapshots
 
@@ -422,7 +467,7 @@ class Guard:
 
     def _digest(self) -> str:
         """Of everything that decisions depend on besides the trace."""
-        rules = [[rule.id, rule.formula] for rule in self._rules]
+        rules = [[rule.id, str(rule.parsed), rule.source, dict(rule.under)] for rule in self._rules]
         tools = [[tool.name, tool.parameters, tool.result] for tool in self.tools.values()]
         return hashlib.sha256(json.dumps([rules, tools], sort_keys=True).encode()).hexdigest()
 
@@ -431,13 +476,14 @@ class Guard:
 class _Options:
     mode: GuardMode
     on_undecided: Fallback
+    on_arguable: OnArguable
     steps: int
     advice: bool
 
 
 @dataclass(frozen=True, slots=True)
 class _Snapshot:
-    version: Literal["lawtrace.guard/3"]
+    version: Literal["lawtrace.guard/4"]
     rules: str
     options: _Options
     session: SessionState

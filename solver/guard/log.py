@@ -147,6 +147,8 @@ class Recorder:
                 "provisions": list(finding.provisions),
                 "first": [str(step) for step in finding.first],
             }
+            if finding.arguable:
+                shown["arguable"] = list(finding.arguable)
             if finding.undecided:
                 shown["undecided"] = finding.why if isinstance(finding, Unchecked) else "budget"
         return {"decision": shown} | ({"error": decision.reason} if isinstance(decision, Refuse) else {})

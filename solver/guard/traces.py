@@ -209,7 +209,7 @@ class PossibleTraces:
             if component.concerns(call.tool):
                 made = component.vocabulary.call_results(call.tool, call.arguments, entry.time)
                 self.too_many = self.too_many or not made.exact
-                results += made.events
+                results += [event for event in made.events if event not in results]
         if len(self.traces) * (1 + len(results)) > MAX_TRACES:
             self.too_many = True
         before = [] if self.too_many or not results else [*self.traces]

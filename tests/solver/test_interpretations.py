@@ -120,7 +120,7 @@ def test_what_each_reading_says_is_told() -> None:
     _, (readings,) = judge_legality(question_groups([rule]), [rule])
     assert explain_readings(readings, {"both": both}) == (
         "Article 10(1) is open: May one answer show both? "
-        "It is broken if only one item may be shown; it is kept if any may"
+        "The law is broken if only one item may be shown; kept if any may"
     )
 
 
