@@ -336,14 +336,14 @@ class AttemptJudge:
         self._environment: Final = environment
         self._manual: Final = manual
         self._rules: tuple[Rule, ...] = ()
-        self._rule_judge = RuleJudge(())
+        self._rule_judge: RuleJudge | None = None
         self._lock: Final = Lock()
         self._kept: Final = dict[int, tuple[Attempt, Verdict]]()
 
     def judge(self, task: Task, attempt: Attempt) -> Verdict:
         """The verdict on an attempt."""
         with self._lock:
-            if self._rules != task.rules:  # tasks share their rules
+            if self._rule_judge is None or self._rules != task.rules:  # tasks share their rules
                 self._rules = task.rules
                 self._rule_judge = RuleJudge([rule for rule in task.rules if self._manual or rule.source == "law"])
             return judge(self._environment, task, attempt, self._rule_judge)
