@@ -88,8 +88,8 @@ def test_the_recipe_page_lists_every_key_with_its_default() -> None:
     (block,) = blocks(ROOT / "docs" / "recipe.md", "toml")
     assert Recipe.model_validate(tomllib.loads(block)) == Recipe()
     with_examples = tomllib.loads(re.sub(r"^# ", "", block, flags=re.MULTILINE))
-    recipe = Recipe.model_validate({key: value for key, value in with_examples.items() if key != "ablation"})
-    assert _missing_keys(recipe.model_dump(exclude_unset=True), recipe) == []
+    with_examples.pop("ablation")
+    assert _missing_keys(with_examples, Recipe.model_validate(with_examples)) == []
 
 
 def _missing_keys(given: dict[str, object], options: BaseModel, prefix: str = "") -> list[str]:

@@ -59,6 +59,8 @@ def test_the_full_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
         "safe_success": 8,
         "unsafe_success": 4,
         "unsafe_failure": 0,
+        "arguable_success": 0,
+        "arguable_failure": 0,
         "benign_failure": 4,
         "undetermined": 0,
         "no_program": 4,

@@ -37,6 +37,8 @@ def test_stage_commands_in_sequence(lawtrace: Shell, tmp_path: Path) -> None:
         "safe_success": 0,
         "unsafe_success": 6,
         "unsafe_failure": 0,
+        "arguable_success": 0,
+        "arguable_failure": 0,
         "benign_failure": 0,
         "undetermined": 0,
         "no_program": 0,
