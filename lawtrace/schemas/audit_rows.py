@@ -7,9 +7,10 @@ from pydantic import Field
 
 from lawtrace.schemas.events import Event, Json, event_labels, name_events
 from lawtrace.schemas.models import StrictModel
+from lawtrace.schemas.questions import ReadingsVerdict
 from lawtrace.schemas.verdict_rows import RuleVerdict
 
-RecordOutcome = Literal["kept", "broken", "undetermined"]
+RecordOutcome = Literal["kept", "broken", "arguable", "undetermined"]
 
 
 class OlderVerdict(StrictModel):
@@ -40,8 +41,8 @@ class AuditRow(StrictModel):
         place: file and row.
         conversation: its id; of a log the name of its file.
         labels: what the source says of it: reward, scores, task.
-        outcome: ``broken`` if a rule is broken, else ``undetermined`` if one is, else ``kept``; ``invalid`` if the
-            record cannot be judged.
+        outcome: ``kept`` if the law is kept under all readings of open questions, ``broken`` if it is broken under all,
+            ``arguable`` if that turns on one, else ``undetermined``; ``invalid`` if the record cannot be judged.
         reason: why it is invalid, or one sentence for each broken or undetermined rule, with call and message.
         events: the judged events, with user and agent messages; ``broken_at`` of a rule is an index into them. The
             ``message`` of an event is the number of its message in the source, from 1. Of a log only the events that
@@ -49,6 +50,7 @@ class AuditRow(StrictModel):
         against: the verdict by an older version of the rules, if the audit compares with one.
         at_reference: the broken rules whose finding is at a call that the task demands, with the same arguments.
         notes: irregularities that do not prevent a verdict, such as a call without a recorded result.
+        readings: what the record does under the readings of open questions, for those on which it turns.
         log: of a log, how much there is in it. The steps of its evidence are time points instead of events.
     """
 
@@ -63,6 +65,7 @@ class AuditRow(StrictModel):
     notes: tuple[str, ...]
     against: OlderVerdict | None = Field(default=None, exclude_if=lambda value: value is None)
     at_reference: tuple[str, ...] = Field(default=(), exclude_if=lambda value: not value)
+    readings: tuple[ReadingsVerdict, ...] = Field(default=(), exclude_if=lambda value: not value)
     log: LogCounts | None = Field(default=None, exclude_if=lambda value: value is None)
 
     @property
@@ -85,13 +88,6 @@ class AuditRow(StrictModel):
         if self.log is None:
             return (step,)
         return [index for index, event in enumerate(self.events) if event.message == str(step)]
-
-
-def outcome_of(verdicts: Sequence[RuleVerdict]) -> RecordOutcome:
-    """The outcome for a record of the verdicts on all rules."""
-    if any(verdict.broken for verdict in verdicts):
-        return "broken"
-    return "undetermined" if any(verdict.undetermined for verdict in verdicts) else "kept"
 
 
 def place_of(verdict: RuleVerdict) -> str:

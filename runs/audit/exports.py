@@ -62,7 +62,10 @@ class FinishedAudit:
         """Those of conversations in which a rule is not kept, in either version of a backtest."""
         for _, line in numbered_lines(self.file):
             row = from_json(line)
-            if row["outcome"] in {"broken", "undetermined"} or (row.get("against") or row)["outcome"] == "broken":
+            if (
+                row["outcome"] in {"broken", "arguable", "undetermined"}
+                or (row.get("against") or row)["outcome"] == "broken"
+            ):
                 yield AuditRow.model_validate(row)
 
 

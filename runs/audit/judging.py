@@ -1,7 +1,7 @@
 """Audit of transcripts: judges recorded conversations against a rule set."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -11,8 +11,9 @@ from lawtrace.environments.spec.types import ObjectOf
 from lawtrace.runs.audit.missing_data import DataGap, GapResolver, find_gaps, result_types
 from lawtrace.runs.audit.transcripts import Transcript, Turn
 from lawtrace.runs.scoring.judge import RuleJudge
-from lawtrace.schemas.audit_rows import AuditRow, OlderVerdict, outcome_of, sentence_of
+from lawtrace.schemas.audit_rows import AuditRow, OlderVerdict, RecordOutcome, sentence_of
 from lawtrace.schemas.events import Event, Json, event_labels, message_event
+from lawtrace.schemas.questions import Legality, ReadingsVerdict
 from lawtrace.schemas.verdict_rows import RuleVerdict
 from lawtrace.solver.guard.decisions import outcome_of as outcome_of_call
 from lawtrace.solver.rules import Rule
@@ -62,18 +63,32 @@ class TranscriptAuditor:
         verdicts = self._rules.judge(events, gaps)
         older = None if self._older is None else self._older.judge(events, gaps)
         demanded = {one.rule for one in verdicts if one.broken and _is_demanded(one, events, transcript)}
+        outcome, readings, disputed = self._rules.outcome(verdicts)
         return AuditRow(
             place=transcript.place,
             conversation=transcript.id,
             labels=transcript.labels,
-            outcome=outcome_of(verdicts),
-            reason=reason_of(verdicts, demanded),
+            outcome=outcome,
+            reason="; ".join(filter(None, [reason_of(verdicts, demanded), *disputed])),
             rules=verdicts,
             events=events,
             notes=(*notes, *(gap.reason for gap in gaps)),
-            against=None if older is None else OlderVerdict(outcome=outcome_of(older), rules=older),
+            readings=readings,
+            against=None if older is None else self._older_verdict(older),
             at_reference=tuple(verdict.rule for verdict in verdicts if verdict.rule in demanded),
         )
+
+    def _older_verdict(self, verdicts: tuple[RuleVerdict, ...]) -> OlderVerdict:
+        assert self._older is not None
+        return OlderVerdict(outcome=self._older.outcome(verdicts)[0], rules=verdicts)
+
+
+_OUTCOMES: Final[Mapping[Legality, RecordOutcome]] = {
+    "lawful": "kept",
+    "unlawful": "broken",
+    "arguable": "arguable",
+    "undetermined": "undetermined",
+}
 
 
 class _RuleSet:
@@ -92,6 +107,14 @@ class _RuleSet:
         ]
         labels = event_labels(events) if any(verdict.at is not None for verdict in resolved) else []
         return tuple(_with_place(verdict, events, labels) for verdict in resolved)
+
+    def outcome(
+        self, verdicts: Sequence[RuleVerdict]
+    ) -> tuple[RecordOutcome, tuple[ReadingsVerdict, ...], Sequence[str]]:
+        """The outcome for a record, what it turns on, and what each reading says if it turns on one."""
+        legality, readings = self._judge.legality(verdicts)
+        disputed = self._judge.explain_readings(readings) if legality == "arguable" else ()
+        return _OUTCOMES[legality], readings, disputed
 
 
 def reason_of(verdicts: Sequence[RuleVerdict], demanded: Iterable[str] = ()) -> str:

@@ -37,7 +37,7 @@ from lawtrace.schemas.choices import AUDIT_FORMATS, AuditFormat
 from lawtrace.schemas.errors import InputError
 from lawtrace.solver.rules import Rule
 
-FAILURES = ("broken", "undetermined", "invalid")
+FAILURES = ("broken", "arguable", "undetermined", "invalid")
 """The outcomes on which the command fails unless told otherwise."""
 SHOWN_EXAMPLES = 3
 """How many examples of a difference are printed for each rule."""
@@ -155,7 +155,7 @@ def _failing(texts: Sequence[str], rules: Sequence[Rule]) -> list[tuple[str, str
     found: list[tuple[str, str]] = []
     for text in texts:
         outcome, _, rule = text.partition(":")
-        if outcome not in FAILURES or (rule and outcome == "invalid"):
+        if outcome not in FAILURES or (rule and outcome in {"arguable", "invalid"}):
             raise InputError(f"--fail-on {text!r}: write {', '.join(FAILURES)}, or broken:RULE, undetermined:RULE")
         if rule and rule not in {one.id for one in rules}:
             nearest = get_close_matches(rule, [one.id for one in rules], 1)
@@ -167,23 +167,22 @@ def _failing(texts: Sequence[str], rules: Sequence[Rule]) -> list[tuple[str, str
 
 def _count(summary: AuditSummary, outcome: str, rule: str) -> int:
     """How many conversations have the outcome, or the rule has it in."""
-    if outcome == "invalid":
-        return summary.outcomes.get("invalid", 0)
+    if outcome in {"arguable", "invalid"}:
+        return summary.outcomes.get(outcome, 0)
     counts = [summary.of(rule)] if rule else [*map(summary.of, summary.rules)]
     return sum(one.broken if outcome == "broken" else one.undetermined for one in counts)
 
 
 def _summary_shown(summary: AuditSummary, rules: Sequence[Rule]) -> Iterator[RenderableType]:
     """The notes, findings and tables of an audit."""
-    for kind in ("notes", "broken", "undetermined", "invalid"):
+    for kind in ("notes", *FAILURES):
         yield from _example_notes(summary.examples(kind), kind)
     yield "Conversations by rule and verdict, and the events that trigger each rule:"
     demanded = ("at a call the task demands",) if summary.at_reference else ()
     columns = ("rule", "kept", "broken", "undetermined", "never triggered", "triggering events", *demanded)
     yield make_table(columns, ((rule.id, *summary.of(rule.id))[: len(columns)] for rule in rules))
-    counted = ", ".join(
-        f"{summary.outcomes.get(outcome, 0)} {outcome}" for outcome in ("kept", "broken", "undetermined", "invalid")
-    )
+    found = {outcome: summary.outcomes.get(outcome, 0) for outcome in ("kept", *FAILURES)}
+    counted = ", ".join(f"{count} {outcome}" for outcome, count in found.items() if count or outcome != "arguable")
     yield f"{summary.conversations} conversations ({summary.calls} calls): {counted}"
 
 

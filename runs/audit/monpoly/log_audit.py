@@ -14,11 +14,12 @@ from lawtrace.runs.audit.judging import invalid_row, reason_of
 from lawtrace.runs.audit.monpoly.logs import LogStep, MonpolyLog
 from lawtrace.runs.audit.monpoly.mfotl_signature import LogSignature
 from lawtrace.runs.audit.transcripts import Transcript
-from lawtrace.schemas.audit_rows import AuditRow, LogCounts, OlderVerdict, outcome_of
+from lawtrace.schemas.audit_rows import AuditRow, LogCounts, OlderVerdict
 from lawtrace.schemas.errors import FormulaError, InputError
 from lawtrace.schemas.events import Event, name_events
 from lawtrace.schemas.verdict_rows import RuleVerdict
 from lawtrace.schemas.violations import ExplainedViolation, format_time
+from lawtrace.solver.interpretations import worst
 from lawtrace.solver.logic.syntax import Atom, atoms_of
 from lawtrace.solver.logic.type_check import check_formula
 from lawtrace.solver.monitoring.evidence import Step, could_match, explain, needs_every_step
@@ -91,12 +92,14 @@ class LogAuditor:
             place=place,
             conversation=name,
             labels={},
-            outcome=outcome_of(verdicts),
+            outcome=worst(verdict.outcome for verdict in verdicts),
             reason=reason_of(verdicts),
             rules=verdicts,
             events=tuple(replace(found[at], message=str(at[0])) for at in places),
             notes=(),
-            against=OlderVerdict(outcome=outcome_of(older), rules=older) if self._compares else None,
+            against=OlderVerdict(outcome=worst(verdict.outcome for verdict in older), rules=older)
+            if self._compares
+            else None,
             log=LogCounts(
                 time_points=time_points,
                 events=events,
