@@ -6,8 +6,18 @@ from pathlib import Path
 import pytest
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
+from lawtrace.runs.store.event_log_file import EventLogFile
 from tests.support.bank_law import write_bank_law
-from tests.support.shell import Shell
+from tests.support.shell import Shell, run_command
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of traces, with the tasks made of them beside it."""
+    folder = tmp_path_factory.mktemp("made")
+    run_command(folder, "traces", "synthesize", "--count", 2, "--out", "traces.jsonl")
+    run_command(folder, "tasks", "build", "--traces", "traces.jsonl", "--count", 2, "--out", "tasks.jsonl")
+    return folder / "traces.jsonl"
 
 
 def test_stage_commands_in_sequence(lawtrace: Shell, tmp_path: Path) -> None:
@@ -45,6 +55,15 @@ def test_stage_commands_in_sequence(lawtrace: Shell, tmp_path: Path) -> None:
         "invalid": 0,
     }
     assert len((tmp_path / "verdicts.jsonl").read_text().splitlines()) == 6
+
+
+def test_tasks_build_omits_the_evaluator_if_the_recipe_disables_it(lawtrace: Shell, tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text("[conversation]\nevaluator = false\n[tasks]\ncount = 1\nspare = 1\n", encoding="utf-8")
+    assert lawtrace.json("tasks", "build", "--recipe", recipe)["tasks"] == 1
+    with EventLogFile.open(tmp_path / "tasks.events") as event_log:
+        assert list(event_log.entries(role="masking_evaluator")) == []
+        assert list(event_log.entries(role="instruction_generator")) != []
 
 
 def test_full_run_and_its_inspection_commands(lawtrace: Shell, tmp_path: Path) -> None:
@@ -177,10 +196,8 @@ def test_trace_coverage(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.Mon
     assert (code, "no exception" in " ".join(out.split())) == (0, True)
 
 
-def test_tasks_that_cannot_be_judged_are_rejected(lawtrace: Shell, tmp_path: Path) -> None:
-    lawtrace.json("traces", "synthesize", "--count", 2, "--out", "traces.jsonl")
-    lawtrace.json("tasks", "build", "--traces", "traces.jsonl", "--count", 2, "--out", "tasks.jsonl")
-    lines = (tmp_path / "tasks.jsonl").read_text()
+def test_tasks_that_cannot_be_judged_are_rejected(lawtrace: Shell, made: Path, tmp_path: Path) -> None:
+    lines = made.with_name("tasks.jsonl").read_text()
     spoilt = {
         "twice.jsonl": (lines + lines, "occurs twice"),
         "rules.jsonl": (lines.replace("U TransferFunds", "U TransferFnds"), "does not match its rules"),
@@ -193,26 +210,23 @@ def test_tasks_that_cannot_be_judged_are_rejected(lawtrace: Shell, tmp_path: Pat
         assert complaint in " ".join(err.split())
         assert name in "".join(err.split())
     (tmp_path / "programs.jsonl").write_text('{"task": "another", "style": "goal", "program": "pass"}\n')
-    code, _, err = lawtrace("grade", "--tasks", "tasks.jsonl", "--programs", "programs.jsonl")
+    code, _, err = lawtrace("grade", "--tasks", made.with_name("tasks.jsonl"), "--programs", "programs.jsonl")
     assert (code, "programs.jsonl, line 1" in " ".join(err.split())) == (2, True)
     lawtrace.json("traces", "synthesize", "--count", 1, "--length", 6, "--out", "other.jsonl")
     other = json.loads((tmp_path / "other.jsonl").read_text())["id"]
     assert other not in lines
 
 
-def test_invalid_attempt_arguments(lawtrace: Shell) -> None:
-    lawtrace.json("traces", "synthesize", "--count", 1, "--out", "traces.jsonl")
-    lawtrace.json("tasks", "build", "--traces", "traces.jsonl", "--count", 1, "--out", "tasks.jsonl")
+def test_invalid_attempt_arguments(lawtrace: Shell, made: Path) -> None:
     for words in (("--model", "nonsense"), ("--model", "offline"), ("--model", "baseline:noop", "--trials", 101)):
-        code, _, err = lawtrace("attempt", "--tasks", "tasks.jsonl", *words)
+        code, _, err = lawtrace("attempt", "--tasks", made.with_name("tasks.jsonl"), *words)
         assert code == 2, words
         assert "Traceback" not in err
 
 
-def test_traces_of_other_rules_are_an_input_error(lawtrace: Shell, tmp_path: Path) -> None:
-    lawtrace.json("traces", "synthesize", "--count", 2, "--out", "traces.jsonl")
+def test_traces_of_other_rules_are_an_input_error(lawtrace: Shell, made: Path, tmp_path: Path) -> None:
     (tmp_path / "rules.jsonl").write_text('{"id": "never", "formula": "G !CheckAuthorization"}\n')
-    code, _, err = lawtrace("tasks", "build", "--traces", "traces.jsonl", "--rules", "rules.jsonl", "--count", 1)
+    code, _, err = lawtrace("tasks", "build", "--traces", made, "--rules", "rules.jsonl", "--count", 1)
     assert code == 2
     assert "made with other rules" in " ".join(err.split())
 

@@ -1,33 +1,28 @@
 """`lawtrace rules check` on the command line: output and exit codes."""
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lawtrace.runs.cli import main
+from tests.support.shell import Shell
 
 Check = Callable[..., tuple[int, str]]
 
 
 @pytest.fixture
-def check(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Check:
+def check(lawtrace: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Check:
     """Runs the check on these formulas, named r0, r1, ...: exit code and standard output, wrapped lines joined."""
+    monkeypatch.setenv("COLUMNS", "160")
 
     def run(*formulas: str, json_too: bool = False, cites: str | None = None) -> tuple[int, str]:
-        file = tmp_path / "rules.jsonl"
         law = {} if cites is None else {"regulation": "PSD2", "provisions": [cites]}
         rows = [json.dumps({"id": f"r{number}", "formula": formula, **law}) for number, formula in enumerate(formulas)]
-        file.write_text("\n".join(rows), encoding="utf-8")
-        words = ["rules", "check", *(["--rules", str(file)] if formulas else []), *(["--json"] if json_too else [])]
-        monkeypatch.setattr(sys, "argv", ["lawtrace", *words])
-        monkeypatch.setenv("COLUMNS", "160")
-        with pytest.raises(SystemExit) as end:
-            main()
-        return int(end.value.code or 0), capsys.readouterr().out
+        (tmp_path / "rules.jsonl").write_text("\n".join(rows), encoding="utf-8")
+        words = [*(["--rules", "rules.jsonl"] if formulas else []), *(["--json"] if json_too else [])]
+        return lawtrace("rules", "check", *words)[:2]
 
     return run
 
@@ -55,17 +50,12 @@ def test_the_curated_set_as_json(check: Check) -> None:
     assert result["calling"]["SearchPayee"] == {"steps": ["SearchPayee"], "shortest": True}
 
 
-def test_an_example_that_does_not_hold_is_a_finding(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "rules.toml"
-    file.write_text("[[rules]]\nid = 'r'\nformula = 'G !PayBill'\n[[rules.examples]]\nkept = 'PayBill()'\n")
-    monkeypatch.setattr(sys, "argv", ["lawtrace", "rules", "check", "--rules", str(file), "--json"])
-    with pytest.raises(SystemExit) as end:
-        main()
-    assert end.value.code == 1
+def test_an_example_that_does_not_hold_is_a_finding(lawtrace: Shell, tmp_path: Path) -> None:
+    text = "[[rules]]\nid = 'r'\nformula = 'G !PayBill'\n[[rules.examples]]\nkept = 'PayBill()'\n"
+    (tmp_path / "rules.toml").write_text(text, encoding="utf-8")
+    code, out, _ = lawtrace("rules", "check", "--rules", "rules.toml", "--json")
     wrong = {"rule": "r", "example": "example 1, kept", "message": "the rule is broken"}
-    assert last_object(capsys.readouterr().out)["examples"] == {"run": 1, "wrong": [wrong]}
+    assert (code, last_object(out)["examples"]) == (1, {"run": 1, "wrong": [wrong]})
 
 
 def test_findings_exit_with_code_1_and_contain_a_proof(check: Check) -> None:
