@@ -97,6 +97,11 @@ class CallOptions(StrictModel):
     budget: BudgetOptions = BudgetOptions()
     prices: Mapping[ModelUnderTest, Price] = {}
 
+    @property
+    def call_options(self) -> "CallOptions":
+        """These options without the other keys of a recipe."""
+        return CallOptions.model_construct(**{name: getattr(self, name) for name in CallOptions.model_fields})
+
     def divided(self, parts: int) -> Self:
         """The limits of one of so many processes that know nothing of each other: its part of all but concurrency."""
         rate = self.conversation.requests_per_minute

@@ -60,7 +60,7 @@ async def _answer(context: LegalContext, products: Products) -> Made:
         retrieved = products[RETRIEVED] if recipe.pipeline == "once" else ()
         if context.cluster is not None:
             job = AnswersJob(recipe.model_dump(mode="json"), cases, retrieved)
-            records = CallRecords(context.event_log, context.clients, recipe)
+            records = CallRecords(context.event_log, context.clients, recipe.call_options)
             given = [Unit(unit, (unit.key,)) for unit in units]
             made = context.cluster.products(job, given, records=records, on_product=lambda _: step())
             rows = [row async for row in made]

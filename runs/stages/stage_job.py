@@ -117,7 +117,7 @@ async def make_units(
         job, records = StageJob[Given, Product].of(context, products, needs, prepare), None
         if any(unit.conversations for unit in units):
             assert isinstance(context.event_log, EventLogFile)
-            records = CallRecords(context.event_log, context.clients, context.recipe)
+            records = CallRecords(context.event_log, context.clients, context.recipe.call_options)
         made = context.cluster.products(job, units, records=records, on_product=on_product)
         return [product async for product in made]
     with ExitStack() as stack:

@@ -292,4 +292,4 @@ def test_synthesized_traces_are_those_of_one_process(cluster: None, lawtrace: Sh
 def test_no_key_is_in_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     job: StageJob[str, Attempt] = StageJob(Recipe().model_dump(mode="json"), (), prepare_attempts)
-    assert KEY.encode() not in pickle.dumps((job, Recipe()))
+    assert KEY.encode() not in pickle.dumps((job, Recipe().call_options))
