@@ -128,8 +128,6 @@ def _transition_text(automaton: Automaton, transition: AutomatonTransition) -> s
 def _trigger_counts(rules: Sequence[Rule], traces: Iterable[Sequence[Event]]) -> dict[str, int]:
     counts = {rule.id: 0 for rule in rules}
     for trace in traces:
-        monitor = Monitor({rule.id: rule.compiled for rule in rules})
-        monitor.run(trace)
-        for rule, status in monitor.statuses().items():
+        for rule, status in Monitor({rule.id: rule.compiled for rule in rules}).run(trace).statuses().items():
             counts[rule] += status.triggered
     return counts

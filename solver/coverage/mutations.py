@@ -117,9 +117,8 @@ def _execute(environment: Environment, initial: State, mutant: Mutant) -> tuple[
 
 
 def _endings(rules: Sequence[Rule], events: Sequence[Event], end: int) -> dict[str, FinalStatus]:
-    monitor = Monitor({rule.id: rule.compiled for rule in rules})
-    monitor.run(events)
-    return {rule: status.ending for rule, status in monitor.statuses(end).items()}
+    statuses = Monitor({rule.id: rule.compiled for rule in rules}).run(events).statuses(end)
+    return {rule: status.ending for rule, status in statuses.items()}
 
 
 def _survival_reason(

@@ -279,9 +279,7 @@ def find_first_order_examples(environment: Environment, rule: Rule) -> tuple[Wit
 
 
 def _not_kept(rules: Sequence[Rule], events: Sequence[Event]) -> list[Rule]:
-    monitor = Monitor({rule.id: rule.compiled for rule in rules})
-    monitor.run(events)
-    endings = monitor.final_statuses()
+    endings = Monitor({rule.id: rule.compiled for rule in rules}).run(events).final_statuses()
     return [rule for rule in rules if endings[rule.id] != "kept"]
 
 

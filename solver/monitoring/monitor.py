@@ -26,7 +26,7 @@ Memory does not grow with the trace, only with the different values of quantifie
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, Self
 
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.violations import Scalar, Verdict
@@ -123,8 +123,8 @@ class Monitor:
         """Process one event."""
         self.run((event,))
 
-    def run(self, events: Iterable[Event]) -> None:
-        """Process events in order. Equivalent to feeding them one by one, and faster.
+    def run(self, events: Iterable[Event]) -> Self:
+        """Process events in order, and return the monitor. Equivalent to feeding them one by one, and faster.
 
         Raises InputError if a rule is about time and the times of the events decrease.
         """
@@ -154,6 +154,7 @@ class Monitor:
                         self._tabled[rule].first_irreparable = position
             for rule in quantified:
                 self._tabled[rule].feed(event, position)
+        return self
 
     @property
     def first_irreparable(self) -> dict[str, int | None]:

@@ -90,9 +90,7 @@ class RowRule:
 
     def is_broken(self, events: Sequence[Event]) -> bool:
         """Whether the rule can no longer be kept for some row."""
-        monitor = Monitor({"rule": self.automaton})
-        monitor.run(events)
-        return monitor.verdicts() == ("violated",)
+        return Monitor({"rule": self.automaton}).run(events).verdicts() == ("violated",)
 
 
 class StateAbstraction:

@@ -19,7 +19,7 @@ from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.terms import constant
 from lawtrace.environments.spec.tools import FromTrace, FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import Choice, ListOf, Value, has_objects
-from lawtrace.schemas.events import Event, FromResult, FromResults, Json, Origin
+from lawtrace.schemas.events import Event, FromResult, Json, Origin
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.syntax import Atom
@@ -32,7 +32,7 @@ from lawtrace.solver.rules import Rule
 from lawtrace.solver.smt.call_encoding import Obstacle, rename
 from lawtrace.solver.smt.rule_encoding import Rule as CompiledRule
 from lawtrace.solver.smt.sequence_encoding import SequenceConflict, SequenceEncoding, SolvedSequence, SolverUse
-from lawtrace.solver.traces import PlannedCall, Trace, completed_replay, resolve_path, without_call
+from lawtrace.solver.traces import PlannedCall, Trace, completed_replay, without_call
 
 MAX_ADDED_CALLS = 8
 """How many calls a completion adds at most."""
@@ -205,9 +205,7 @@ class Completer:
         return Trace(initial, tuple(PlannedCall(event, call.origins) for event, call in made), session.state)
 
     def _are_kept(self, events: Sequence[Event]) -> bool:
-        monitor = Monitor(self._rules)
-        monitor.run(events)
-        return monitor.all_kept()
+        return Monitor(self._rules).run(events).all_kept()
 
     def _replayed(
         self, initial: State, requested: Sequence[PlannedCall], tools: Sequence[str], solved: SolvedSequence
@@ -226,7 +224,10 @@ class Completer:
             if waiting and waiting[0][1].event.tool == name:
                 asked, call = waiting.pop(0)
                 place[asked] = number
-                arguments = _as_requested(tool, call, place, state.events)
+                said = call.arguments(lambda step, events=state.events: events[place[step]].result)
+                if said is None:
+                    return None
+                arguments = {parameter: tool.parameter(parameter).type.decode(said[parameter]) for parameter in said}
                 origins = call.renumbered(place).origins
             choice = self._chooser.with_values(state, tool, arguments)
             after = None if choice is None else apply_call(environment, state, choice)
@@ -269,15 +270,6 @@ def one_after_another(traces: Sequence[Sequence[PlannedCall]], once: Collection[
             if place[number] == len(joined):
                 joined.append(call.renumbered(place))
     return tuple(joined)
-
-
-def _as_requested(tool: Tool, call: PlannedCall, place: Mapping[int, int], events: Sequence[Event]) -> dict[str, Value]:
-    """The arguments of a requested call. `place`: the number that each earlier requested call has in the trace."""
-    arguments = dict(call.event.arguments)
-    for name, origins in call.looked_up.items():
-        found = [resolve_path(events[place[origin.step]].result, origin.path) for origin in origins]
-        arguments[name] = found if isinstance(call.origins[name], FromResults) else found[0]
-    return {name: tool.parameter(name).type.decode(value) for name, value in arguments.items()}
 
 
 def _narrowed(environment: Environment, requested: Sequence[PlannedCall], further: Tool) -> Environment:

@@ -32,9 +32,8 @@ class DifficultyMeter:
 
     def applying(self, trace: Trace) -> frozenset[str]:
         """The ids of the rules that the trace triggers."""
-        monitor = Monitor(self._rules)
-        monitor.run(trace.events)
-        return frozenset(name for name, status in monitor.statuses().items() if status.triggered)
+        statuses = Monitor(self._rules).run(trace.events).statuses()
+        return frozenset(name for name, status in statuses.items() if status.triggered)
 
     def distance(self, trace: Trace) -> int:
         """The greatest number of calls between a compliance call and the call for which a rule demands it.
@@ -199,9 +198,8 @@ class ContrastSearch:
         if session is None:
             return False
         called = {event.tool for event in session.events}
-        monitor = Monitor({name: rule for name, (named, rule) in self._rules.items() if named & called})
-        monitor.run(session.events)
-        if not monitor.all_kept():
+        concerned = {name: rule for name, (named, rule) in self._rules.items() if named & called}
+        if not Monitor(concerned).run(session.events).all_kept():
             return False
         return target is None or not compare_states(self._environment, initial, target, session.state)
 
