@@ -149,11 +149,10 @@ class CallEncoding:
         self._list_items = list_items
         self._end = environment.clock.end(initial)
         start = environment.clock.start(initial)
-        self.rules: Final = RuleEncoding(environment, self.logic, (), TimeBounds(start, self._end))
+        self.rules: Final = RuleEncoding(environment, self.logic, TimeBounds(start, self._end))
         self._compiled: Final = {name: CompiledTool(tool, self.logic) for name, tool in self.tools.items()}
         pending: dict[str, Value] = dict.fromkeys(environment.event_names, False)
         self._positions: Final = [_Position(initial, start, initial_knowledge(environment, initial), pending)]
-        self._obstacles: Final[dict[str, Obstacle]] = {}
         self._domains: Final[dict[str, Amount | Sequence[Value]]] = {}
         self._selectors: Final[dict[Obstacle, z3.BoolRef]] = {}
 
@@ -203,9 +202,7 @@ class CallEncoding:
         """The Boolean that switches an obstacle on; the unsat core names the switches."""
         obstacle = Obstacle(kind, text, tool)
         if obstacle not in self._selectors:
-            selector = z3.Bool(f"selector {len(self._selectors)}")
-            self._selectors[obstacle] = selector
-            self._obstacles[str(selector)] = obstacle
+            self._selectors[obstacle] = z3.Bool(f"selector {len(self._selectors)}")
         return self._selectors[obstacle]
 
     @property
@@ -216,12 +213,12 @@ class CallEncoding:
         """A minimal set of obstacles that excludes every trace, after an unsatisfiable query."""
         # Z3's own core depends on earlier queries of the process. Deletion in a fixed order is deterministic; from
         # the end, it prefers refusals of the environment to many rules.
-        core = self.selectors
-        for literal in reversed(self.selectors):
-            without = [other for other in core if other is not literal]
-            if self.solver.check(*without, *goals) == z3.unsat:
+        core = dict(self._selectors)
+        for obstacle in reversed(self._selectors):
+            without = {other: literal for other, literal in core.items() if other != obstacle}
+            if self.solver.check(*without.values(), *goals) == z3.unsat:
                 core = without
-        return tuple(self._obstacles[str(literal)] for literal in core)
+        return tuple(core)
 
     def domain_of(self, variable: z3.ExprRef) -> Amount | Sequence[Value]:
         """The values of an open argument."""

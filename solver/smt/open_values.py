@@ -100,9 +100,7 @@ def value_kind(value: SymbolicValue) -> Kind | None:
 
 
 def from_internal(logic: SymbolicLogic, value_type: ValueType, value: Any) -> SymbolicValue:  # noqa: ANN401 (internal form)
-    """A value in internal form, maybe an expression, as rules see it; what is in that form already stays."""
-    if isinstance(value, Symbolic | OpenList | OpenObject):
-        return value
+    """A value in internal form, maybe an expression, as rules see it."""
     if isinstance(value_type, ListOf):
         items = [
             each for item in cast("Sequence[Any]", value) for each in alternatives_of(logic, value_type.items, item)

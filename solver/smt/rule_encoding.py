@@ -1,6 +1,6 @@
 """Encoding of rules over a bounded sequence of steps, of which some are open.
 
-    encoding = RuleEncoding(environment, logic)
+    encoding = RuleEncoding(environment, logic, bounds)
     encoding.push(step)                     # and pop(): the caller works with solver.push() and pop()
     encoding.kept_at_end(rule)              # the trace ends here
     encoding.may_still_be_kept(rule)        # true if some continuation keeps the rule
@@ -20,7 +20,7 @@ continuation does.
 A condition that cannot be encoded is left unconstrained and named in `unsupported`.
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,8 +35,8 @@ from lawtrace.solver.logic.terms import BoundVariable, Term
 from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.smt.open_values import SymbolicValue, Unsupported
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
-from lawtrace.solver.smt.symbolic_trace import Found, SymbolicStep, Values
-from lawtrace.solver.smt.symbolic_windows import UNBOUNDED, TimeBounds
+from lawtrace.solver.smt.symbolic_trace import Found, Values
+from lawtrace.solver.smt.symbolic_windows import TimeBounds
 from lawtrace.solver.smt.term_encoding import Future, Place, TermEncoding
 
 Rule = Automaton | FirstOrderRule
@@ -53,14 +53,8 @@ class _Node:
 class RuleEncoding(TermEncoding):
     """The truth of rules over steps."""
 
-    def __init__(
-        self,
-        environment: Environment,
-        logic: SymbolicLogic,
-        steps: Sequence[SymbolicStep] = (),
-        bounds: TimeBounds = UNBOUNDED,
-    ) -> None:
-        super().__init__(environment, logic, steps, bounds)
+    def __init__(self, environment: Environment, logic: SymbolicLogic, bounds: TimeBounds) -> None:
+        super().__init__(environment, logic, bounds)
         self._nodes: Final[dict[int, _Node]] = {}
 
     # Rules
@@ -153,15 +147,14 @@ class RuleEncoding(TermEncoding):
         found: dict[Hashable, tuple[list[Truth], SymbolicValue]] = {}
         for calls in self._calls:
             for call in calls:
-                for path, spread, attempted in automaton.alphabet.bound_fields.get(call.tool, ()):
-                    here = self.logic.all([call.made, True if attempted else call.step.completed])
+                for path, spread, _ in automaton.alphabet.bound_fields.get(call.tool, ()):
                     try:
                         read = self._elements(self._reader.field(call, path), spread=spread)
                     except Unsupported as error:
                         instances.truths.append(self._unconstrained(f"`{call.tool}`, `{path}`: {error}"))
                         continue
                     for there, value in read:
-                        occurs = self.logic.all([here, there])
+                        occurs = self.logic.all([call.made, there])
                         if occurs is not False:
                             found.setdefault(self._key(value), ([], value))[0].append(occurs)
         return [(self.logic.any(truths), value) for truths, value in found.values()]
@@ -312,7 +305,7 @@ class RuleEncoding(TermEncoding):
 
     def _finding_in_calls(self, atom: s.Atom, i: int, values: Values, found: Found) -> Iterator[Values]:
         for call in self._calls[i]:
-            if call.tool != atom.tool or (not atom.attempted and call.step.completed is False):
+            if call.tool != atom.tool:
                 continue
             assignments: list[Values] = [values]
             for name, path, spread in equations(atom.condition):

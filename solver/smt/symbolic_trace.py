@@ -33,21 +33,20 @@ from lawtrace.solver.smt.open_values import (
 )
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 from lawtrace.solver.smt.symbolic_values import SymbolicValues, elements
-from lawtrace.solver.smt.symbolic_windows import UNBOUNDED, Seconds, SymbolicWindows, TimeBounds
+from lawtrace.solver.smt.symbolic_windows import Seconds, SymbolicWindows, TimeBounds
 
 
 @dataclass(frozen=True, slots=True)
 class SymbolicStep:
-    """A step of which something is open.
+    """A call that completes, of which something is open.
 
     Attributes:
         calls: for each tool the truth that it is called; a tool that is left out is not.
-        arguments: of each tool, in internal form or as `SymbolicValue`. An argument that is not there is left out;
-            None stands for one of which nothing is said.
+        arguments: of each tool, in internal form. An argument that is not there is left out; None stands for one of
+            which nothing is said.
         results: of each tool, likewise; rows as `CandidateRows`.
         pending: the truth that an event is pending, by name, where the list of these is open.
         time: in seconds; it does not decrease from step to step.
-        completed: the truth that the call completes.
     """
 
     calls: Mapping[str, Value]
@@ -55,7 +54,6 @@ class SymbolicStep:
     results: Mapping[str, Mapping[str, Value | CandidateRows]]
     pending: Mapping[str, Value] | None = None
     time: Seconds = 0
-    completed: Value = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,13 +166,7 @@ class SymbolicTrace:
         unsupported: why some condition was left unconstrained, a sentence each.
     """
 
-    def __init__(
-        self,
-        environment: Environment,
-        logic: SymbolicLogic,
-        steps: Sequence[SymbolicStep] = (),
-        bounds: TimeBounds = UNBOUNDED,
-    ) -> None:
+    def __init__(self, environment: Environment, logic: SymbolicLogic, bounds: TimeBounds) -> None:
         self.unsupported: Final[dict[str, None]] = {}
         self.logic: Final = logic
         self._values: Final = SymbolicValues(logic)
@@ -186,8 +178,6 @@ class SymbolicTrace:
         self._known: Final[list[dict[Hashable, Any]]] = [{}]  # by the number of steps that a truth depends on
         self._kept_alive: Final[dict[int, Any]] = {}  # what dictionary keys name by its id
         self._unknown = 0
-        for step in steps:
-            self.push(step)
 
     def push(self, step: SymbolicStep) -> None:
         """Append a step."""
@@ -272,13 +262,12 @@ class SymbolicTrace:
         if window.unlimited:
             return True
         earlier, last = self._times[i], self._times[-1]
-        end = self._bounds.end
         return self._or_unknown(
             str(window),
             lambda: self.logic.all(
                 [
                     self.logic.negate(self._windows.closed(window, earlier, last)),
-                    True if end is None else self._windows.opened(window, earlier, end),
+                    self._windows.opened(window, earlier, self._bounds.end),
                 ]
             ),
         )

@@ -30,14 +30,10 @@ MOST_DAYS: Final = 2000
 
 @dataclass(frozen=True, slots=True)
 class TimeBounds:
-    """When the steps may take place: `start` and `end`, in seconds; None where that is not known."""
+    """When the steps may take place: `start` and `end`, in seconds."""
 
-    start: int | None = None
-    end: int | None = None
-
-
-UNBOUNDED: Final = TimeBounds()
-"""Nothing is known of the times."""
+    start: int
+    end: int
 
 
 class SymbolicWindows:
@@ -93,8 +89,6 @@ class SymbolicWindows:
 
     def _end(self, span: Span, earlier: z3.ArithRef) -> z3.ArithRef:
         """The end of a calendar span that begins at an open time."""
-        if self._bounds.start is None or self._bounds.end is None:
-            raise Unsupported(f"`{span}` from an open time in a session without known start and end")
         days = range(self._bounds.start // DAY, self._bounds.end // DAY + 1)
         if len(days) > MOST_DAYS:
             raise Unsupported(f"`{span}` from an open time in a session of more than {MOST_DAYS} days")

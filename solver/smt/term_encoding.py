@@ -81,13 +81,12 @@ class TermEncoding(SymbolicTrace):
         if call is None:
             raise TypeError(atom)
         names = sorted(atom.variables)
-        completed = True if atom.attempted else call.step.completed
-        if atom.condition is None or completed is False:
-            return completed
+        if atom.condition is None:
+            return True
         key = (id(atom), *(self._key(values[name]) for name in names if name in values))
         if key not in call.known:
             call.known[key] = self._condition(atom.condition, atom.tool, place, values)
-        return self.logic.all([completed, call.known[key]])
+        return call.known[key]
 
     def _condition(self, condition: c.Condition, tool: str, place: Place, values: Values) -> Truth:
         match condition:

@@ -55,6 +55,9 @@ def compiled(formula: Formula) -> list[Rule]:
         return []
 
 
+ANY_TIME = TimeBounds(0, 10**11)
+
+
 # Concrete traces
 
 
@@ -63,7 +66,12 @@ def closed_step(event: Event) -> SymbolicStep:
     arguments: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in event.arguments.items()
     }
-    return SymbolicStep({event.tool: True}, {event.tool: arguments}, {}, time=event.time, completed=event.completed)
+    return SymbolicStep({event.tool: True}, {event.tool: arguments}, {}, time=event.time)
+
+
+def completed(step: Step) -> Step:
+    """The step with calls that complete."""
+    return replace(step, events=tuple(replace(event, outcome="completed") for event in step.events))
 
 
 def concrete_differences(seed: int) -> Iterator[str]:
@@ -71,13 +79,14 @@ def concrete_differences(seed: int) -> Iterator[str]:
     formula = source.formula()
     rules = compiled(formula)
     for _ in range(4 if rules else 0):
-        trace = source.trace()
+        trace = [completed(step) for step in source.trace()]
         expected = holds(formula, trace, source.values(formula))
-        if any(len(step.events) != 1 or step.events[0].outcome == "shielded" for step in trace):
+        if any(len(step.events) != 1 for step in trace):
             continue
         for rule in rules:
-            steps = [closed_step(step.events[0]) for step in trace]
-            encoding = RuleEncoding(environment_with(TEXT), SymbolicLogic(), steps)
+            encoding = RuleEncoding(environment_with(TEXT), SymbolicLogic(), ANY_TIME)
+            for step in trace:
+                encoding.push(closed_step(step.events[0]))
             kept, maybe = encoding.kept_at_end(rule), encoding.may_still_be_kept(rule)
             if kept is not expected or maybe not in (True, False) or (expected and not maybe) or encoding.unsupported:
                 yield f"seed {seed}: {formula} is {expected}, encoded {kept}, possibly {maybe}, on {trace}"
@@ -141,14 +150,11 @@ class OpenTrace:
         other = "B" if event.tool == "A" else "A"
         here = self.opened(f"tool@{number}", (False, True), True)
         calls = {event.tool: here, other: z3.Not(here) if z3.is_expr(here) else not here}
-        completed = self.opened(f"completed@{number}", (False, True), event.completed)
         later = step.time + self.random.choice((1, 2, 5)) * (DAY if step.time >= DAY else 1)
         time = self.opened(f"time@{number}", (step.time, later), step.time)
         arguments = {event.tool: fields, other: fields}
-        self.steps.append(SymbolicStep(calls, arguments, {}, None, time, completed))
-        self.shapes.append(
-            {"tools": (event.tool, other), "here": here, "completed": completed, "time": time, "fields": fields}
-        )
+        self.steps.append(SymbolicStep(calls, arguments, {}, time=time))
+        self.shapes.append({"tools": (event.tool, other), "here": here, "time": time, "fields": fields})
 
     def make(self, values: Mapping[str, Any]) -> list[Step]:
         """The trace with these values of the variables."""
@@ -162,9 +168,8 @@ class OpenTrace:
         for shape in self.shapes:
             arguments: dict[str, Json] = {name: closed(value) for name, value in shape["fields"].items()}
             tool = shape["tools"][0 if closed(shape["here"]) else 1]
-            outcome = "completed" if closed(shape["completed"]) else "failed"
             time = closed(shape["time"])
-            trace.append(Step(time, (Event(tool, arguments, outcome, time=time),)))
+            trace.append(Step(time, (Event(tool, arguments, time=time),)))
         return trace
 
     def combinations(self) -> Iterator[tuple[list[Step], Mapping[str, Any]]]:
@@ -207,7 +212,7 @@ def open_case(seed: int, text: str | None = None) -> Outcome | None:
     if not rules:
         return None
     opened = OpenTrace(random, random.choice([*DOMAINS]), SymbolicLogic())
-    shapes = [step for step in source.trace() if len(step.events) == 1 and step.events[0].outcome != "shielded"][:4]
+    shapes = [completed(step) for step in source.trace() if len(step.events) == 1][:4]
     for number, step in enumerate(shapes):
         opened.add(number, step)
     latest = shapes[-1].time if shapes else 0
@@ -216,7 +221,7 @@ def open_case(seed: int, text: str | None = None) -> Outcome | None:
     found: list[str] = []
     supported, traces = True, 0
     for rule in rules:
-        encoding = RuleEncoding(environment_with(opened.kind), opened.logic, bounds=bounds)
+        encoding = RuleEncoding(environment_with(opened.kind), opened.logic, bounds)
         for step in opened.steps:
             encoding.push(step)
             encoding.may_still_be_kept(rule)
@@ -332,10 +337,10 @@ def popped_differences(seed: int) -> list[str]:
     source, random = RandomFormulas(seed), Random(seed)
     rules = compiled(source.formula())
     opened = OpenTrace(random, INTEGER, SymbolicLogic())
-    shapes = [step for step in source.trace() if len(step.events) == 1 and step.events[0].outcome != "shielded"][:5]
+    shapes = [completed(step) for step in source.trace() if len(step.events) == 1][:5]
     for number, step in enumerate(shapes):
         opened.add(number, step)
-    encoding, steps = RuleEncoding(environment_with(INTEGER), opened.logic), list[SymbolicStep]()
+    encoding, steps = RuleEncoding(environment_with(INTEGER), opened.logic, ANY_TIME), list[SymbolicStep]()
     found: list[str] = []
     for _ in range(12 if shapes else 0):
         if steps and random.random() < 0.4:
@@ -344,7 +349,9 @@ def popped_differences(seed: int) -> list[str]:
         else:
             steps.append(random.choice(opened.steps))
             encoding.push(steps[-1])
-        fresh = RuleEncoding(environment_with(INTEGER), opened.logic, steps)
+        fresh = RuleEncoding(environment_with(INTEGER), opened.logic, ANY_TIME)
+        for step in steps:
+            fresh.push(step)
         for rule in rules:
             pairs = [
                 (encoding.kept_at_end(rule), fresh.kept_at_end(rule)),
@@ -373,7 +380,7 @@ def formula_case(text: str) -> FirstOrderRule:
 def test_a_deadline_may_be_met_until_it_has_passed() -> None:
     rule = formula_case("forall x: G(A(q == x) -> F[<= 10s] B(q == x))")
     logic = SymbolicLogic()
-    encoding = RuleEncoding(environment_with(TEXT), logic)
+    encoding = RuleEncoding(environment_with(TEXT), logic, ANY_TIME)
     encoding.push(closed_step(Event("A", {"q": 1}, time=0)))
     assert encoding.may_still_be_kept(rule) is True
     assert encoding.kept_at_end(rule) is False
@@ -391,9 +398,7 @@ def test_a_deadline_may_be_met_until_it_has_passed() -> None:
 def test_a_deadline_that_follows_the_calendar_of_an_open_day() -> None:
     rule = formula_case("G(A -> F[<= 1 business day] B)")
     friday = 19_786 * DAY  # 2024-03-04 is a Monday
-    encoding = RuleEncoding(
-        environment_with(TEXT), SymbolicLogic(), bounds=TimeBounds(friday - 9 * DAY, friday + 9 * DAY)
-    )
+    encoding = RuleEncoding(environment_with(TEXT), SymbolicLogic(), TimeBounds(friday - 9 * DAY, friday + 9 * DAY))
     begun, done = z3.Int("begun"), z3.Int("done")
     encoding.push(SymbolicStep({"A": True}, {}, {}, time=begun))
     encoding.push(SymbolicStep({"B": True}, {}, {}, time=done))
@@ -410,7 +415,7 @@ def test_a_deadline_that_follows_the_calendar_of_an_open_day() -> None:
 
 def test_conditions_that_cannot_be_encoded_are_named_and_left_open() -> None:
     rule = formula_case("G(A -> sum(q of A) * sum(q of B) <= 3)")
-    encoding = RuleEncoding(environment_with(TEXT), SymbolicLogic())
+    encoding = RuleEncoding(environment_with(TEXT), SymbolicLogic(), ANY_TIME)
     for number in range(2):
         encoding.push(SymbolicStep({"AB"[number]: True}, {"AB"[number]: {"q": z3.Int(f"q{number}")}}, {}, time=number))
     encoding.push(closed_step(Event("A", {"q": 0}, time=3)))
@@ -425,7 +430,7 @@ def test_objects_are_compared_without_enumeration() -> None:
     logic = SymbolicLogic([f"row {number}" for number in range(1000)])
     solver = z3.SimpleSolver()
     texts = [logic.open_text(f"text{number}", solver) for number in range(6)]
-    encoding = RuleEncoding(environment_with(TEXT), logic)
+    encoding = RuleEncoding(environment_with(TEXT), logic, ANY_TIME)
     for number, text in enumerate(texts):
         tool = "B" if number < 3 else "A"
         encoding.push(SymbolicStep({tool: True}, {tool: {"p": text}}, {}, time=number))
