@@ -53,8 +53,8 @@ class Automaton:
 
     def __post_init__(self) -> None:
         rejecting = frozenset(range(len(self.table))) - self.accepting
-        to_acceptance = _distances(self.table, self.accepting)
-        to_rejection = _distances(self.table, rejecting)
+        to_acceptance = distances_to(self.table, self.accepting)
+        to_rejection = distances_to(self.table, rejecting)
         verdicts: list[Verdict] = []
         for state in range(len(self.table)):
             accepts = state in self.accepting
@@ -109,7 +109,7 @@ class Automaton:
         return tuple(letters)
 
 
-def _distances(table: Sequence[Sequence[int]], targets: frozenset[int]) -> tuple[int | None, ...]:
+def distances_to(table: Sequence[Iterable[int]], targets: Iterable[int]) -> tuple[int | None, ...]:
     """For each state the length of a shortest path to a target, by backward breadth-first search."""
     before: list[set[int]] = [set() for _ in table]
     for state, row in enumerate(table):

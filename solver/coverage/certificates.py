@@ -21,7 +21,7 @@ from lawtrace.solver.automata.operations import product
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.model_checking.call_scopes import free_scope
 from lawtrace.solver.model_checking.explanations import describe_preconditions, join_names, step_texts
-from lawtrace.solver.model_checking.product_search import NODE_LIMIT, Component
+from lawtrace.solver.model_checking.product_search import Component
 from lawtrace.solver.model_checking.prover import Infeasible, Prover
 from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.planner.product import Product, environment_scope
@@ -116,7 +116,7 @@ class Certifier:
         )
         self._components = {requirement.name: requirement.component for requirement in requirements}
         self._product = Product(environment, spec.automata(length))
-        self._prover = Prover(free_scope(environment), environment_scope(environment), NODE_LIMIT)
+        self._prover = Prover(free_scope(environment), environment_scope(environment))
 
     def decide(self, pair: ToolPair, *, planned: bool) -> Certificate | tuple[Event, ...] | None:
         """Return a certificate that no trace of the length has the pair, or a trace that has it; None if undecided.

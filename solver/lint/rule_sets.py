@@ -23,7 +23,6 @@ from lawtrace.solver.logic.syntax import Atom, Eventually, ForAll, Formula, Top,
 from lawtrace.solver.model_checking.call_scopes import free_scope
 from lawtrace.solver.model_checking.explanations import describe_preconditions, describe_proof, join_names, step_texts
 from lawtrace.solver.model_checking.product_search import (
-    NODE_LIMIT,
     Component,
     Found,
     Undecided,
@@ -210,11 +209,11 @@ class RuleExamples:
     breaking: Witness | None
 
 
-def find_rule_examples(environment: Environment, rule: Rule, *, limit: int = NODE_LIMIT) -> RuleExamples:
+def find_rule_examples(environment: Environment, rule: Rule) -> RuleExamples:
     """A trace in which the rule is triggered and kept, and one that breaks it."""
     if not is_untimed(rule.parsed):
         return RuleExamples(*find_first_order_examples(environment, rule))
-    prover = _prover(environment, limit)
+    prover = _prover(environment)
     queries = RuleSetQueries.build(environment, [rule], prover)
     trigger = disjunction(triggering_calls(queries.bodies[rule.id]))
     keeping = prover.prove(_occurrence(trigger), queries.components)
@@ -225,18 +224,14 @@ def find_rule_examples(environment: Environment, rule: Rule, *, limit: int = NOD
     )
 
 
-def _prover(environment: Environment, limit: int) -> Prover:
+def _prover(environment: Environment) -> Prover:
     """Without a state there are no preconditions, and any calls are possible."""
     free = free_scope(environment)
-    return Prover(free, environment_scope(environment) if environment.simulated else free, limit)
+    return Prover(free, environment_scope(environment) if environment.simulated else free)
 
 
 def analyse_rules(
-    environment: Environment,
-    rules: Sequence[Rule],
-    *,
-    limit: int = NODE_LIMIT,
-    progress: Callable[[], None] = lambda: None,
+    environment: Environment, rules: Sequence[Rule], *, progress: Callable[[], None] = lambda: None
 ) -> RuleSetAnalysis:
     """The defects of a rule set, and traces that show that each rule is needed and that tools stay reachable.
 
@@ -246,10 +241,9 @@ def analyse_rules(
     Args:
         environment: where the rules are to be kept.
         rules: already accepted by `lawtrace.solver.rules.check_rules`.
-        limit: the nodes of one search; a search that needs more is undecided.
         progress: called again and again.
     """
-    prover = _prover(environment, limit)
+    prover = _prover(environment)
     untimed = [rule for rule in rules if is_untimed(rule.parsed)]
     queries = RuleSetQueries.build(environment, untimed, prover)
     findings = find_conflicts(queries)

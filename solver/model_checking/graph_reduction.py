@@ -1,4 +1,4 @@
-"""Graphs: reachable and co-reachable states, bisimulation quotient."""
+"""Graphs: reachable states, bisimulation quotient."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
@@ -24,8 +24,10 @@ def explore(
     return numbers, found
 
 
-def bisimulation_classes(marks: Sequence[Hashable], moves: Sequence[Sequence[tuple[int, int]]]) -> list[int]:
-    """The bisimulation class of each state, numbered in the order of the states.
+def bisimulation_classes(
+    marks: Sequence[Hashable], moves: Sequence[Sequence[tuple[int, int]]]
+) -> tuple[list[int], list[int]]:
+    """The bisimulation class of each state, numbered in the order of the states, and the first state of each class.
 
     Two states are bisimilar if they have the same mark and each transition of one has a counterpart of the other with
     the same label and a bisimilar target.
@@ -46,28 +48,7 @@ def bisimulation_classes(marks: Sequence[Hashable], moves: Sequence[Sequence[tup
             )
             for place, out in enumerate(moves)
         ]
-    return classes
-
-
-def class_representatives(classes: Sequence[int]) -> list[int]:
-    """The first state of each class."""
     first: dict[int, int] = {}
     for place, class_ in enumerate(classes):
         first.setdefault(class_, place)
-    return [first[class_] for class_ in range(len(first))]
-
-
-def coreachable(accepting: Sequence[bool], targets: Sequence[Iterable[int]]) -> list[bool]:
-    """For each state whether an accepting state is reachable from it."""
-    before: list[list[int]] = [[] for _ in accepting]
-    for place, out in enumerate(targets):
-        for target in out:
-            before[target].append(place)
-    reaches = list(accepting)
-    waiting = [place for place, accepts in enumerate(accepting) if accepts]
-    for place in waiting:  # the list grows during the loop
-        for earlier in before[place]:
-            if not reaches[earlier]:
-                reaches[earlier] = True
-                waiting.append(earlier)
-    return reaches
+    return classes, [*first.values()]

@@ -128,7 +128,7 @@ class Undecided:
 
 
 def search(
-    scope: CallScope, components: Sequence[Component], limit: int = NODE_LIMIT, *, shortest: bool = True
+    scope: CallScope, components: Sequence[Component], *, shortest: bool = True
 ) -> Found | Exhausted | Undecided:
     """A trace of the scope, possibly empty, that all components accept.
 
@@ -137,10 +137,10 @@ def search(
     action in any order, it makes one after the other instead of trying every subset.
     """
     if shortest:
-        answer = _best_first_search(scope, components, min(limit, BREADTH_FIRST_LIMIT), breadth_first=True)
-        if not isinstance(answer, Undecided) or limit <= BREADTH_FIRST_LIMIT:
+        answer = _best_first_search(scope, components, BREADTH_FIRST_LIMIT, breadth_first=True)
+        if not isinstance(answer, Undecided):
             return answer
-    return _best_first_search(scope, components, limit, breadth_first=False)
+    return _best_first_search(scope, components, NODE_LIMIT, breadth_first=False)
 
 
 _Column = tuple[int, ...]

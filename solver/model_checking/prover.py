@@ -40,13 +40,11 @@ ProofResult = Found | Infeasible | Undecided
 class Prover:
     """Answers queries about one rule set in both scopes, and counts the nodes searched."""
 
-    def __init__(self, free: CallScope, environment: CallScope, limit: int) -> None:
-        """`limit`: the largest number of nodes in one search."""
+    def __init__(self, free: CallScope, environment: CallScope) -> None:
         self.nodes = 0
         self._known: dict[tuple[ScopeName, Component], list[Infeasible]] = {}
         self._free = free
         self._environment = environment
-        self._limit = limit
 
     def prove_free(self, goal: Component, rules: Mapping[str, Component]) -> ProofResult:
         """The result over all call sequences."""
@@ -113,6 +111,6 @@ class Prover:
     def _search(
         self, scope: CallScope, goal: Component, rules: Mapping[str, Component], *, shortest: bool = True
     ) -> Found | Exhausted | Undecided:
-        answer = search(scope, (goal, *rules.values()), self._limit, shortest=shortest)
+        answer = search(scope, (goal, *rules.values()), shortest=shortest)
         self.nodes += answer.nodes
         return answer

@@ -18,15 +18,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.automata.automaton import Automaton, distances_to
 from lawtrace.solver.logic.conditions import Condition
 from lawtrace.solver.model_checking.call_scopes import CallScope
-from lawtrace.solver.model_checking.graph_reduction import (
-    bisimulation_classes,
-    class_representatives,
-    coreachable,
-    explore,
-)
+from lawtrace.solver.model_checking.graph_reduction import bisimulation_classes, explore
 from lawtrace.solver.planner.search_state import SearchState
 from lawtrace.solver.planner.sequence_graph import Move, SequenceGraph
 from lawtrace.solver.planner.transition_system import TransitionSystem, transition_system
@@ -104,7 +99,7 @@ class SpecAutomaton:
 
         states, found = explore([(0, automaton.initial)], edges)
         accepting = [partial.accepting[source] and state in automaton.accepting for source, state in states]
-        alive = coreachable(accepting, [[target for _, target in row] for row in found])
+        alive = _coreachable(accepting, found)
         after: list[list[tuple[int, int] | None]] = []
         for row in found:
             out = {label: (target, satisfied) for (label, satisfied), target in row if alive[target]}
@@ -124,8 +119,7 @@ class SpecAutomaton:
             [(kinds.setdefault((label, to[1]), len(kinds)), to[0]) for label, to in enumerate(row) if to is not None]
             for row in rows
         ]
-        classes = bisimulation_classes(partial.accepting, moves)
-        kept = class_representatives(classes)
+        classes, kept = bisimulation_classes(partial.accepting, moves)
         after = [[to and (classes[to[0]], to[1]) for to in rows[state]] for state in kept]
         return _PartialProduct(after, [partial.accepting[state] for state in kept])
 
@@ -177,8 +171,7 @@ class ProductGraph:
             for number, label in enumerate(system.labels)
         ]
         edges = [list(dict.fromkeys((labels[label], target) for label, target in out)) for out in system.transitions]
-        self._classes: Final = bisimulation_classes([True] * len(edges), edges)
-        first = class_representatives(self._classes)
+        self._classes, first = bisimulation_classes([True] * len(edges), edges)
         quotient = [dict.fromkeys((label, self._classes[target]) for label, target in edges[state]) for state in first]
         starts = list(dict.fromkeys((self._classes[state], 0) for state in system.initial_states))
         nodes = [*starts] if len(starts) == 1 else [_VIRTUAL_START, *starts]
@@ -195,7 +188,7 @@ class ProductGraph:
         if len(starts) > 1:
             transitions[0] = list(dict.fromkeys(edge for start in starts for edge in transitions[self._numbers[start]]))
             accepting[0] = any(accepting[self._numbers[start]] for start in starts)
-        alive = coreachable(accepting, [[target for _, target in out] for out in transitions])
+        alive = _coreachable(accepting, transitions)
         self.transitions: Final = [[(label, target) for label, target in out if alive[target]] for out in transitions]
         self.accepting: Final = accepting
         self.spec_states: Final = [spec_state for _, spec_state in self._numbers]
@@ -254,8 +247,7 @@ class Product(SequenceGraph):
         tools = list(environment.tools)
         labels = [tools.index(label.tool) for label in self.system.labels]
         edges = [[(labels[label], target) for label, target in out] for out in self._graph.transitions]
-        self._classes: Final = bisimulation_classes(self._graph.accepting, edges)
-        kept = class_representatives(self._classes)
+        self._classes, kept = bisimulation_classes(self._graph.accepting, edges)
         moves = [
             tuple(Move(tools[tool], to) for tool, to in dict.fromkeys((t, self._classes[to]) for t, to in edges[node]))
             for node in kept
@@ -296,6 +288,13 @@ class Product(SequenceGraph):
         return None if number is None else ProductState(self._classes[number], spec_state)
 
 
+def _coreachable(accepting: Sequence[bool], transitions: Sequence[Sequence[tuple[object, int]]]) -> list[bool]:
+    """For each state whether an accepting state is reachable from it."""
+    targets = [[target for _, target in row] for row in transitions]
+    ends = [state for state, accepts in enumerate(accepting) if accepts]
+    return [distance is not None for distance in distances_to(targets, ends)]
+
+
 def environment_scope(environment: Environment) -> CallScope:
     """The call sequences that meet the preconditions of the environment, as a deterministic scope."""
     product = Product(environment, (), overapproximate=True)
@@ -309,8 +308,6 @@ def environment_scope(environment: Environment) -> CallScope:
         return ((index, frozenset(targets[tool])) for index, tool in enumerate(tools) if tool in targets)
 
     _, rows = explore([frozenset({0})], edges)  # subset construction
-    classes = bisimulation_classes([True] * len(rows), rows)  # only whether events are pending matters, not which
-    moves = tuple(
-        {tools[index]: classes[target] for index, target in rows[state]} for state in class_representatives(classes)
-    )
+    classes, kept = bisimulation_classes([True] * len(rows), rows)  # only whether events are pending matters, not which
+    moves = tuple({tools[index]: classes[target] for index, target in rows[state]} for state in kept)
     return CallScope("environment", tools, moves)

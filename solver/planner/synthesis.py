@@ -14,7 +14,7 @@ from lawtrace.schemas.errors import SearchError
 from lawtrace.schemas.trace_options import NO_CONSTRAINTS, ToolPair, TraceConstraints, TraceMode
 from lawtrace.solver.model_checking.call_scopes import free_scope
 from lawtrace.solver.model_checking.explanations import join_names
-from lawtrace.solver.model_checking.product_search import NODE_LIMIT, Component
+from lawtrace.solver.model_checking.product_search import Component
 from lawtrace.solver.model_checking.prover import Infeasible, Prover
 from lawtrace.solver.planner.product import Product, environment_scope
 from lawtrace.solver.planner.search import STATES_PER_SEQUENCE, TraceSearch
@@ -33,7 +33,7 @@ MAX_EXTRA_CALLS = 100
 def explain_infeasibility(spec: TraceSpec, length: int) -> SearchError:
     """The error for a search without a trace of that length, with the causes."""
     environment = spec.environment
-    prover = Prover(free_scope(environment), environment_scope(environment), NODE_LIMIT)
+    prover = Prover(free_scope(environment), environment_scope(environment))
     start = f"environment {environment.name!r}: no compliant trace of {length} calls exists"
     any_length = prover.prove(
         Component(completed_calls_automaton(environment)),
