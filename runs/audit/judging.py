@@ -8,7 +8,7 @@ from typing import Final
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import ObjectOf
-from lawtrace.runs.audit.missing_data import DataGap, GapResolver, find_gaps, result_types
+from lawtrace.runs.audit.missing_data import DataGap, GapResolver, find_gaps
 from lawtrace.runs.audit.transcripts import Transcript, Turn
 from lawtrace.runs.scoring.judge import RuleJudge
 from lawtrace.schemas.audit_rows import AuditRow, OlderVerdict, RecordOutcome, sentence_of
@@ -38,7 +38,6 @@ class TranscriptAuditor:
         ``against``: an older version of the rules, by which each transcript is judged, too.
         """
         self._environment: Final = environment
-        self._types: Final = result_types(environment)
         self._rules: Final = _RuleSet(rules, environment, complete=complete)
         self._older: Final = None if against is None else _RuleSet(against, environment, complete=complete)
 
@@ -59,7 +58,7 @@ class TranscriptAuditor:
         if backwards := _first_step_back(turns):
             notes.append(f"the clock goes back at message {backwards}; its times are not used")
         events = tuple(_event(environment, turn, timed=not backwards) for turn in turns)
-        gaps = find_gaps(environment, self._types, turns, events)
+        gaps = find_gaps(environment, turns, events)
         verdicts = self._rules.judge(events, gaps)
         older = None if self._older is None else self._older.judge(events, gaps)
         demanded = {one.rule for one in verdicts if one.broken and _is_demanded(one, events, transcript)}

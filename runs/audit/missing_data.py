@@ -11,8 +11,8 @@ from itertools import product
 from typing import Final, cast
 
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.effects import KeyResult, NestedRows, Result, RowsResult, ValueResult
-from lawtrace.environments.spec.open_types import ANY, OrNull
+from lawtrace.environments.spec.effects import KeyResult, RowsResult
+from lawtrace.environments.spec.open_types import OrNull
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import ListOf, ObjectOf, ValueType, WrongFormat, WrongType
 from lawtrace.runs.audit.transcripts import RecordedCall, Turn
@@ -55,17 +55,7 @@ class DataGap:
     fields: tuple[Path, ...] = ()
 
 
-ResultTypes = Mapping[str, Mapping[str, ValueType]]
-"""The types of the results of tools with state, by tool and result."""
-
-
-def result_types(environment: Environment) -> ResultTypes:
-    return {name: {one.name: _type_of(one) for one in tool.results} for name, tool in environment.tools.items()}
-
-
-def find_gaps(
-    environment: Environment, types: ResultTypes, turns: Sequence[Turn], events: Sequence[Event]
-) -> list[DataGap]:
+def find_gaps(environment: Environment, turns: Sequence[Turn], events: Sequence[Event]) -> list[DataGap]:
     """The gaps in the calls of a transcript, in order."""
     gaps: list[DataGap] = []
     labels = event_labels(events)
@@ -79,7 +69,7 @@ def find_gaps(
         elif event.completed and (tool := environment.tools.get(call.tool)):
             arguments = [*_arguments(tool, call)]
             simulated, result = environment.simulated, call.answer.content
-            problems = [*arguments, *(_results(types[tool.name], result) if simulated else _returned(tool, result))]
+            problems = [*arguments, *(_results(tool, result) if simulated else _returned(tool, result))]
             if problems:
                 first, *others = dict.fromkeys(text for _, text in problems)
                 shown = "; ".join((first, *others[: NAMED_PROBLEMS - 1]))
@@ -164,34 +154,21 @@ def _arguments(tool: Tool, call: RecordedCall) -> Iterator[Problem]:
             yield (parameter.name,), f"argument {parameter.name!r} is missing"
 
 
-def _results(types: Mapping[str, ValueType], result: Json) -> Iterator[Problem]:
-    if types and not isinstance(result, dict):
+def _results(tool: Tool, result: Json) -> Iterator[Problem]:
+    """What does not fit the declared results of a tool with state. In a row, a field without a value may be null, and
+    other fields do no harm."""
+    if tool.results and not isinstance(result, dict):
         yield (RESULT,), "the result is not an object with fields"
         return
     fields = cast("Mapping[str, Json]", result)
-    for name, kind in types.items():
-        if name in fields:
-            yield from _misfit((RESULT, name), "result ", name, kind, fields[name])
-        else:
-            yield (RESULT, name), f"result {name!r} is missing"
-
-
-def _type_of(declared: Result) -> ValueType:
-    match declared:
-        case ValueResult():
-            return declared.type
-        case KeyResult():
-            return OrNull(declared.type)
-        case RowsResult():
-            return OrNull(_row_type(declared)) if declared.single else ListOf(_row_type(declared))
-
-
-def _row_type(rows: RowsResult | NestedRows) -> ValueType:
-    """The type of a row: a field without a value may be null, and an optional one absent."""
-    fields = {name: rows.entity.fields[name] for name in rows.fields}
-    types = {name: OrNull(field.type) for name, field in fields.items()}
-    optional = tuple(name for name, field in fields.items() if field.optional)
-    return ObjectOf({**types, **{part.name: ListOf(_row_type(part)) for part in rows.parts}}, optional, ANY)
+    for one in tool.results:
+        if one.name not in fields:
+            yield (RESULT, one.name), f"result {one.name!r} is missing"
+            continue
+        may_be_null = isinstance(one, KeyResult) or (isinstance(one, RowsResult) and one.single)
+        kind = OrNull(one.type) if may_be_null else one.type
+        in_rows = isinstance(one, RowsResult)
+        yield from _misfit((RESULT, one.name), "result ", one.name, kind, fields[one.name], in_rows=in_rows)
 
 
 def _returned(tool: Tool, result: Json) -> Iterator[Problem]:
@@ -201,26 +178,32 @@ def _returned(tool: Tool, result: Json) -> Iterator[Problem]:
             yield place, text
 
 
-def _misfit(place: Path, what: str, name: str, kind: ValueType, value: Json) -> Iterator[Problem]:
-    """What does not fit in a value, each part by itself. ``name``: of the part, for readers: ``flights[1].date``."""
+def _misfit(
+    place: Path, what: str, name: str, kind: ValueType, value: Json, *, in_rows: bool = False
+) -> Iterator[Problem]:
+    """What does not fit in a value, each part by itself.
+
+    ``name``: of the part, for readers: ``flights[1].date``. ``in_rows``: objects are rows; see `_results`.
+    """
     match kind, value:
         case ListOf(items=items), list():
             for number, item in enumerate(value):
-                yield from _misfit(place, what, f"{name}[{number}]", items, item)
+                yield from _misfit(place, what, f"{name}[{number}]", items, item, in_rows=in_rows)
         case OrNull(), None:
             pass
         case OrNull(value=inner), _:
-            yield from _misfit(place, what, name, inner, value)
+            yield from _misfit(place, what, name, inner, value, in_rows=in_rows)
         case ObjectOf(fields=fields, optional=optional, others=others), dict():
-            for field in [field for field in value if field not in fields]:
+            for field in [field for field in value if field not in fields and not in_rows]:
                 if others is None:
                     yield (*place, field), f"{what}{f'{name}.{field}'!r}: {_NO_SUCH_FIELD}"
                 else:
                     yield from _misfit((*place, field), what, f"{name}.{field}", others, value[field])
             for field, part in fields.items():
+                may_be_null = isinstance(part, OrNull) or (in_rows and not isinstance(part, ListOf))
                 if value.get(field) is not None:
-                    yield from _misfit((*place, field), what, f"{name}.{field}", part, value[field])
-                elif field not in optional and not (field in value and isinstance(part, OrNull)):
+                    yield from _misfit((*place, field), what, f"{name}.{field}", part, value[field], in_rows=in_rows)
+                elif field not in optional and not (field in value and may_be_null):
                     yield (*place, field), f"{what}{f'{name}.{field}'!r} is missing"
         case _:
             try:
