@@ -160,33 +160,35 @@ def _provisions(domain: Domain, references: CrossReferences) -> Table:
 
 
 def _manual(domain: Domain, rules: Sequence[Rule]) -> Table:
-    table = make_table("entry", "text, rules", title="Manual of the owner")
-    for number, entry in enumerate(domain.regulation.manual, 1):
-        citation = f"{MANUAL}{number}"
-        resting = [rule.id for rule in rules if rule.source == "manual" and citation in rule.provisions]
-        table.add_row(Text(citation), Text.assemble(entry, "\n", _lines(rules=resting or [NONE])))
-    return table
+    def resting(citation: str) -> list[str]:
+        return [rule.id for rule in rules if rule.source == "manual" and citation in rule.provisions]
+
+    entries = ((f"{MANUAL}{number}", entry) for number, entry in enumerate(domain.regulation.manual, 1))
+    rows = ((name, Text.assemble(entry, "\n", _lines(rules=resting(name) or [NONE]))) for name, entry in entries)
+    return make_table(("entry", "text, rules"), rows, title="Manual of the owner")
 
 
 def _questions(questions: Sequence[Question], rules: Sequence[Rule]) -> Table:
-    table = make_table("open question", "readings, and the rules under them", title="Open questions")
-    for question in questions:
-        lines = [Text(f"{', '.join(question.provisions)}: {question.asks}")]
+    def lines(question: Question) -> Iterator[Text]:
+        yield Text(f"{', '.join(question.provisions)}: {question.asks}")
         for reading in question.readings:
             resting = [rule.id for rule in rules if reading.id in rule.under.get(question.id, ())]
             basis = f" ({reading.basis})" if reading.basis else ""
-            lines.append(Text.assemble((f"{reading.id}: ", "dim"), reading.means, basis, "\n", _lines(rules=resting)))
-        table.add_row(question.id, Text("\n").join(lines))
-    return table
+            yield Text.assemble((f"{reading.id}: ", "dim"), reading.means, basis, "\n", _lines(rules=resting))
+
+    rows = ((question.id, Text("\n").join(lines(question))) for question in questions)
+    return make_table(("open question", "readings, and the rules under them"), rows, title="Open questions")
 
 
 def _definitions(definitions: Sequence[Definition]) -> Table:
-    table = make_table("definition", "meaning, formula", title="Definitions")
-    for one in definitions:
+    def lines(one: Definition) -> Text:
         under = [f"{name}: {' or '.join(readings)}" for name, readings in one.under.items()]
-        name = f"{one.name}({', '.join(one.parameters)})" if one.parameters else one.name
-        table.add_row(Text(name), _lines(means=[one.means] if one.means else (), formula=[one.formula], under=under))
-    return table
+        return _lines(means=[one.means] if one.means else (), formula=[one.formula], under=under)
+
+    rows = (
+        (f"{one.name}({', '.join(one.parameters)})" if one.parameters else one.name, lines(one)) for one in definitions
+    )
+    return make_table(("definition", "meaning, formula"), rows, title="Definitions")
 
 
 def _lines(**said: Sequence[str]) -> Text:

@@ -184,6 +184,39 @@ def test_schemas_make_a_folder_that_commands_take(tmp_path: Path, shell: Shell) 
     assert shell.json("audit", log, "--env", folder, "--out", tmp_path / "audit.jsonl")["outcomes"]["kept"] == 1
 
 
+UNDER_READINGS = """
+[[questions]]
+id = "much"
+provisions = ["Section 1"]
+asks = "How much is much?"
+readings = [{ id = "ten", means = "ten euros" }, { id = "more", means = "more than that" }]
+
+[[definitions]]
+name = "much"
+means = "too much"
+formula = "`pay-now`(`amount-eur` > 10)"
+
+[[rules]]
+id = "small"
+formula = "G !much"
+under = { much = ["ten"] }
+"""
+
+
+def test_questions_and_definitions_are_shown(tmp_path: Path, shell: Shell) -> None:
+    schemas, folder = tmp_path / "schemas.json", tmp_path / "till"
+    schemas.write_text(json.dumps([PAY_NOW]), encoding="utf-8")
+    shell.json("env", "from-tools", schemas, "--out", folder)
+    (folder / "rules.toml").write_text(UNDER_READINGS, encoding="utf-8")
+    code, shown, _ = shell("env", "show", folder)
+    lines = [line.split() for line in shown.splitlines()]
+    assert code == 0
+    assert ["open", "question", "readings,", "and", "the", "rules", "under", "them"] in lines
+    assert ["ten:", "ten", "euros"] in lines
+    assert ["definition", "meaning,", "formula"] in lines
+    assert ["much", "means:", "too", "much"] in lines
+
+
 @pytest.mark.parametrize(
     ("recorded", "result"),
     [
