@@ -18,7 +18,7 @@ from lawtrace.runs.report.text import percent, show_interval
 from lawtrace.runs.store.provenance_file import provenance_path, read_provenance
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.runs.web.append_log import AppendLog
-from lawtrace.runs.web.review.decisions import OpinionRow, ReviewState, ReviewSubject
+from lawtrace.runs.web.review.decisions import OpinionRow, ReviewState
 from lawtrace.runs.web.review.rule_items import RuleReview
 from lawtrace.runs.web.review.task_items import TaskReview
 from lawtrace.solver.rules import load_rules
@@ -76,7 +76,7 @@ def review_tasks(
 
 
 def _review(
-    subject: ReviewSubject,
+    subject: RuleReview | TaskReview,
     file: Path,
     reviewers: int,
     opinions: Path | None,
@@ -109,7 +109,7 @@ def _review(
     )
 
 
-def _review_pages(subject: ReviewSubject, log: AppendLog[OpinionRow], reviewers: int) -> "Site":
+def _review_pages(subject: RuleReview | TaskReview, log: AppendLog[OpinionRow], reviewers: int) -> "Site":
     from lawtrace.runs.web.review.review_pages import ReviewPages
 
     return ReviewPages(subject, log, reviewers)

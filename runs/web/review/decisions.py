@@ -4,9 +4,8 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from statistics import fmean
-from typing import Literal, Protocol
+from typing import Literal
 
 from pydantic import Field
 
@@ -159,32 +158,3 @@ class ReviewState:
             reviewers=tuple(dict.fromkeys(name for votes in self.votes.values() for name in votes)),
             stale=self._stale,
         )
-
-
-class ReviewSubject(Protocol):
-    """A file under review.
-
-    Attributes:
-        noun: name of a group (``rule``, ``pair``).
-        template: the template that shows one of its items.
-    """
-
-    noun: str
-    template: str
-    title: str
-
-    def items(self) -> Sequence[ReviewItem]:
-        """The items to judge, in order."""
-        ...
-
-    def context(self, item: ReviewItem) -> object:
-        """The values shown beside the item by the template."""
-        ...
-
-    def check_edit(self, item: ReviewItem, text: str) -> str | None:
-        """Why the text cannot replace the words of the item; None if it can."""
-        ...
-
-    def export(self, accepted: Sequence[ReviewItem], path: Path) -> int:
-        """Write the accepted items; return the number of rows."""
-        ...

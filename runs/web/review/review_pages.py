@@ -5,7 +5,9 @@ from typing import Any, get_args
 
 from lawtrace.runs.web.append_log import AppendLog, utc_timestamp
 from lawtrace.runs.web.forms import AskAgain, FormSite
-from lawtrace.runs.web.review.decisions import Decision, OpinionRow, ReviewItem, ReviewState, ReviewSubject
+from lawtrace.runs.web.review.decisions import Decision, OpinionRow, ReviewItem, ReviewState
+from lawtrace.runs.web.review.rule_items import RuleReview
+from lawtrace.runs.web.review.task_items import TaskReview
 from lawtrace.schemas.errors import InputError
 
 _DECISIONS: tuple[Decision, ...] = get_args(Decision)
@@ -16,7 +18,7 @@ class ReviewPages(FormSite[OpinionRow]):
 
     def __init__(
         self,
-        subject: ReviewSubject,
+        subject: RuleReview | TaskReview,
         log: AppendLog[OpinionRow],
         needed: int = 1,
         clock: Callable[[], str] = utc_timestamp,

@@ -40,7 +40,11 @@ class RuleContext:
 
 
 class RuleReview:
-    """A rule file with its domain, and the provenance of its extraction if there is one."""
+    """A rule file under review, with the provenance of its extraction if there is one.
+
+    Attributes:
+        noun: the name of a group of items, and ``template`` that which shows an item.
+    """
 
     noun = "rule"
     template = "review/rule_context.html.jinja"
@@ -61,6 +65,7 @@ class RuleReview:
         return [ReviewItem(rule.id, rule.id, rule.formula) for rule in self._rules.values()]
 
     def context(self, item: ReviewItem) -> RuleContext:
+        """The values shown beside the item by the template."""
         rule = self._rule(item)
         provisions = tuple(
             QuotedProvision(citation, self._words.get(citation, ""), self._quotes(item.id, citation))
@@ -69,6 +74,7 @@ class RuleReview:
         return RuleContext(rule, _meaning(rule), provisions, self._examples(item.words))
 
     def check_edit(self, item: ReviewItem, text: str) -> str | None:
+        """Why the text cannot replace the words of the item; None if it can."""
         try:
             rule = self._rule(item, text)
             check_rules([rule], self._domain.environment)
@@ -78,6 +84,7 @@ class RuleReview:
         return None
 
     def export(self, accepted: Sequence[ReviewItem], path: Path) -> int:
+        """Write the accepted items; return the number of rows."""
         return write_rows(path, [self._rule(item) for item in accepted])
 
     def _rule(self, item: ReviewItem, text: str | None = None) -> Rule:

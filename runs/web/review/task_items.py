@@ -27,7 +27,7 @@ class TaskContext:
 
 
 class TaskReview:
-    """A task file."""
+    """A task file under review; see `RuleReview` in ``rule_items.py``, which has the same methods."""
 
     noun = "pair"
     template = "review/task_context.html.jinja"
