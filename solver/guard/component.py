@@ -19,7 +19,7 @@ from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.violations import stays, triggers
 from lawtrace.solver.logic.windows import Window
 from lawtrace.solver.monitoring.first_order import FirstOrderRule
-from lawtrace.solver.monitoring.monitor import Monitor
+from lawtrace.solver.monitoring.monitor import RuleMonitor, make_monitor
 from lawtrace.solver.monitoring.rule_status import Fingerprint
 from lawtrace.solver.monitoring.undo import UndoLog
 from lawtrace.solver.rules import Rule
@@ -62,10 +62,10 @@ class CompiledComponent:
         self.timed: Final = tuple(number for number, rule in enumerate(rules) if rule.is_timed)
         self.numbers: Final = {rule.id: number for number, rule in enumerate(rules)}
         self.log: Final = UndoLog()
-        self.monitors: Final = tuple(map(self._make, rules))
-        self.distances: Final = tuple(monitor.distances()[0] for monitor in self.monitors)
-        self.left: Final = tuple(list[Monitor]() for _ in rules)
-        self._fingerprints: Final = tuple(monitor.fingerprint({}) for monitor in self.monitors)
+        self.monitors: Final = tuple(make_monitor(rule.compiled, self.log.undoable) for rule in rules)
+        self.distances: Final = tuple(monitor.distance() for monitor in self.monitors)
+        self.left: Final = tuple(list[RuleMonitor]() for _ in rules)
+        self._fingerprints: Final = tuple(monitor.fingerprint(()) for monitor in self.monitors)
         self._counting: Final = tuple(number for number, rule in enumerate(rules) if counts_steps(rule))
         self._by_tool: Final = {
             tool: tuple(n for n, rule in enumerate(rules) if n in self._counting or tool in rule.tools)
@@ -86,20 +86,16 @@ class CompiledComponent:
         monitor = self.monitors[number]
         with self.log.attempt():
             monitor.feed(event)
-            return monitor.fingerprint({}) == self._fingerprints[number]
+            return monitor.fingerprint(()) == self._fingerprints[number]
 
-    def take(self, number: int) -> Monitor:
+    def take(self, number: int) -> RuleMonitor:
         """A monitor of a rule, before any event, for one session: one that another session left, or a new one."""
         try:
             monitor = self.left[number].pop()
         except IndexError:
-            return self._make(self.rules[number])
+            return make_monitor(self.rules[number].compiled, self.log.undoable)
         monitor.clear()
         return monitor
-
-    def _make(self, rule: Rule) -> Monitor:
-        track = self.log.undoable
-        return track(Monitor)({rule.id: rule.compiled}, track=track)
 
 
 class Component:
@@ -107,7 +103,7 @@ class Component:
 
     Attributes:
         rules, concerns, counts_steps, tools, vocabulary, windows, timed, log: see `CompiledComponent`.
-        rule_distances: for each rule how far it is from being kept; see `Monitor.distances`.
+        rule_distances: for each rule how far it is from being kept; see `TableMonitor.distance`.
         protected: for each rule whether it is still defended; a rule that is lost is not.
         hint: events that kept all protected rules after some earlier trace.
         follow_ups: for tools the arguments of an earlier call, and events that met the duties it brought, with the
@@ -164,7 +160,7 @@ class Component:
             self._look(number)
 
     def _look(self, number: int) -> None:
-        distance = self._monitors[number].distances()[0]
+        distance = self._monitors[number].distance()
         if distance != self.rule_distances[number]:
             self.rule_distances[number] = distance
 
@@ -182,24 +178,25 @@ class Component:
             return self.distances()
         return distances
 
-    def monitor(self, rule: Rule) -> Monitor:
+    def monitor(self, rule: Rule) -> RuleMonitor:
         """The monitor of a rule."""
         return self._monitors[self._compiled.numbers[rule.id]]
 
     def times(self) -> set[int]:
-        """See `Monitor.times`."""
+        """See `TableMonitor.times`."""
         return {time for monitor in self._monitors for time in monitor.times()}
 
-    def fingerprint(self, values: Mapping[str, Sequence[Scalar]]) -> tuple[tuple[Fingerprint, ...], ...]:
-        """See `Monitor.fingerprint`."""
-        return tuple(monitor.fingerprint(values) for monitor in self._monitors)
+    def fingerprint(self, values: Mapping[str, Sequence[Scalar]]) -> tuple[Fingerprint, ...]:
+        """The fingerprint of each rule; see `TableMonitor.fingerprint`. `values`: by the id of the rule."""
+        known = zip(self.rules, self._monitors, strict=True)
+        return tuple(monitor.fingerprint(values.get(rule.id, ())) for rule, monitor in known)
 
-    def revision(self) -> tuple[tuple[int, ...], ...]:
-        """See `Monitor.revision`."""
-        return tuple(monitor.revision() for monitor in self._monitors)
+    def revision(self) -> tuple[int, ...]:
+        """Unchanged as long as no quantified rule moves values that do not occur in events."""
+        return tuple(monitor.revision for monitor in self._monitors)
 
-    def is_no_better(self, later: Sequence[Sequence[Fingerprint]], earlier: Sequence[Sequence[Fingerprint]]) -> bool:
-        """See `Monitor.is_no_better`."""
+    def is_no_better(self, later: Sequence[Fingerprint], earlier: Sequence[Fingerprint]) -> bool:
+        """See `TableMonitor.is_no_better`."""
         return all(
             one == other or monitor.is_no_better(one, other)
             for monitor, one, other in zip(self._monitors, later, earlier, strict=True)
@@ -253,11 +250,11 @@ class Component:
 
     def open_values(self, rule: Rule) -> tuple[dict[str, Json], ...]:
         """The values of the variables of a rule for which it has open duties."""
-        violations = self.monitor(rule).undecided(rule.id)
+        violations = self.monitor(rule).undecided
         found: list[dict[str, Json]] = [{**dict(violation.values)} for violation in violations]
         if not violations and isinstance(rule.parsed, s.ForAll):
             name = rule.parsed.variables[0]
-            found = [{name: value} for value in self.monitor(rule).status(rule.id).values]
+            found = [{name: value} for value in self.monitor(rule).status().values]
         return tuple(sorted(found, key=repr))
 
     def give_up(self, rule: Rule) -> None:

@@ -21,7 +21,7 @@ from lawtrace.schemas.events import Event
 from lawtrace.schemas.violations import Scalar, Verdict
 from lawtrace.solver.automata.automaton import Automaton, inclusions
 from lawtrace.solver.logic.terms import with_list_index
-from lawtrace.solver.monitoring.rule_status import Fingerprint, RuleStatus
+from lawtrace.solver.monitoring.rule_status import Fingerprint, RuleStatus, Violation
 from lawtrace.solver.monitoring.undo import Track, untracked
 
 Column = tuple[int, ...]
@@ -48,34 +48,45 @@ class TableMonitor:
         revision: how often an event has moved values that do not occur in it.
     """
 
-    def __init__(self, automaton: Automaton, numbers: list[int], place: int) -> None:
-        """`numbers`: those of all rules of a `Monitor`, which moves them; `place`: of this rule."""
+    def __init__(self, automaton: Automaton, columns: Mapping[int, Column]) -> None:
+        """`columns`: for each letter the next number by the present one, doubled to record the trigger."""
         self.first_irreparable: int | None = None
         self.revision = 0
         self._automaton: Final = automaton
+        self._columns: Final = columns
         self._states: Final = len(automaton.table)
-        self._numbers: Final = numbers
-        self._place: Final = place
+        self._violated: Final = tuple(verdict == "violated" for verdict in automaton.verdicts) * 2
+        self._number = automaton.initial
 
     def clear(self) -> None:
         """Forget the trace."""
-        self._numbers[self._place] = self._automaton.initial
+        self._number = self._automaton.initial
         self.first_irreparable = None
         self.revision = 0
 
-    def feed(self, event: Event, index: int) -> None:
-        """Process one event, of a quantified rule; `index` counts events from 0."""
-        raise NotImplementedError
+    def feed(self, event: Event, position: int = 0) -> None:
+        """Process one event; `position`: its index in the trace, from 0. One that was shielded moves nothing."""
+        if event.outcome == "shielded":
+            return
+        before = self._number
+        after = self._columns[self._automaton.alphabet.event_letter(event)][before]
+        if after != before:
+            self._number = after
+            if self._violated[after] and not self._violated[before]:
+                self.first_irreparable = position
+
+    def advance_time(self, time: int) -> None:
+        """Let time pass without an event: a duty whose deadline is before this time cannot be met any more."""
 
     @property
     def triggered(self) -> bool:
         """Whether the rule was triggered; if it is quantified, for some value."""
-        return self._numbers[self._place] >= self._states
+        return self._number >= self._states
 
     @property
     def state(self) -> int:
         """The state of the rule; of a quantified one, of the first value that is not kept."""
-        return self._numbers[self._place] % self._states
+        return self._number % self._states
 
     @property
     def verdict(self) -> Verdict:
@@ -89,18 +100,35 @@ class TableMonitor:
         return ()
 
     def distance(self) -> int | None:
-        """See `Monitor.distances`."""
+        """0 if the rule is kept should the trace end now, None if no continuation keeps it, else a positive number that
+        falls as its open obligations are met.
+        """
         return self._automaton.distances[self.state]
 
     def fingerprint(self, values: Sequence[Scalar]) -> Fingerprint:
-        """See `Monitor.fingerprint`."""
+        """Equal for monitors of one rule, at one time, if the same continuations keep it.
+
+        `values`: for a quantified rule, the values that continuations have.
+        """
         return Fingerprint(states=(self.state,))
 
     def is_no_better(self, later: Fingerprint, earlier: Fingerprint) -> bool:
-        """See `Monitor.is_no_better`."""
+        """Whether every continuation that keeps the rule from the later state on keeps it from the earlier one on.
+
+        `revision` must be the same in both.
+        """
         included = inclusions(self._automaton)
         states = zip(later.states, earlier.states, strict=True)
         return later.shared == earlier.shared and all(other in included[one] for one, other in states)
+
+    def times(self) -> set[int]:
+        """The times of past events that the windows of the rule may still ask for."""
+        return set()
+
+    @property
+    def undecided(self) -> list[Violation]:
+        """What may still become a violation of a rule without an automaton."""
+        return []
 
     def status(self, _end: int | None = None) -> RuleStatus:
         """The status after the events so far."""
@@ -120,20 +148,10 @@ class TableMonitor:
 class Instances(TableMonitor):
     """The values of one quantified rule. Its own number is that of the values that have not occurred yet."""
 
-    def __init__(
-        self,
-        automaton: Automaton,
-        numbers: list[int],
-        place: int,
-        columns: Mapping[int, Column],
-        track: Track = untracked,
-    ) -> None:
-        """`columns`: for each letter the next number by the present one, doubled to record the trigger."""
-        super().__init__(automaton, numbers, place)
+    def __init__(self, automaton: Automaton, columns: Mapping[int, Column], track: Track = untracked) -> None:
+        super().__init__(automaton, columns)
         self._triggered = False
         self._group: Final = track(_Group)
-        self._columns: Final = columns
-        self._violated: Final = tuple(verdict == "violated" for verdict in automaton.verdicts) * 2
         self._groups: dict[int, _Group] = {}
         self._homes: Final[dict[_Key, _Group]] = {}
 
@@ -143,7 +161,9 @@ class Instances(TableMonitor):
         self._groups.clear()
         self._homes.clear()
 
-    def feed(self, event: Event, index: int) -> None:
+    def feed(self, event: Event, position: int = 0) -> None:
+        if event.outcome == "shielded":
+            return
         automaton, columns, event = self._automaton, self._columns, with_list_index(event)
         alone: list[tuple[_Key, int]] = []
         for key in dict.fromkeys(
@@ -153,19 +173,13 @@ class Instances(TableMonitor):
             if number is not None:
                 alone.append((key, columns[automaton.alphabet.event_letter(event, key[1])][number]))
         shared = columns[automaton.alphabet.event_letter(event)]
-        unmet = self._unmet
-        if shared[unmet] != unmet:
+        if shared[self._number] != self._number:
             self.revision += 1
-            self._numbers[self._place] = shared[unmet]
-        self._move(shared, index)
+            self._number = shared[self._number]
+        self._move(shared, position)
         for key, number in alone:
             self._homes[key] = group = self._group(number, {key: None})
-            self._join(self._groups, group, index)
-
-    @property
-    def _unmet(self) -> int:
-        """The number of the values that have not occurred yet."""
-        return self._numbers[self._place]
+            self._join(self._groups, group, position)
 
     def unsatisfied_values(self) -> tuple[Scalar, ...]:
         if self.first_irreparable is not None:
@@ -180,7 +194,9 @@ class Instances(TableMonitor):
     @property
     def state(self) -> int:
         concerned = self.unsatisfied_values()
-        return self._number((isinstance(concerned[0], bool), concerned[0])) if concerned else self._unmet % self._states
+        return (
+            self._state_of((isinstance(concerned[0], bool), concerned[0])) if concerned else self._number % self._states
+        )
 
     @property
     def triggered(self) -> bool:
@@ -193,7 +209,7 @@ class Instances(TableMonitor):
         verdicts = {self._verdict(number) for number in self._groups}
         if "open" in verdicts:
             return "open"
-        return "satisfied" if {*verdicts, self._verdict(self._unmet)} == {"satisfied"} else "holding"
+        return "satisfied" if {*verdicts, self._verdict(self._number)} == {"satisfied"} else "holding"
 
     def distance(self) -> int | None:
         """How many values have an open obligation."""
@@ -203,12 +219,12 @@ class Instances(TableMonitor):
 
     def fingerprint(self, values: Sequence[Scalar]) -> Fingerprint:
         """Equal if all continuations whose events have no other values lead to the same verdict."""
-        alone = tuple(self._number((isinstance(value, bool), value)) for value in values)
-        shared = self.first_irreparable is not None, self._unmet % self._states
+        alone = tuple(self._state_of((isinstance(value, bool), value)) for value in values)
+        shared = self.first_irreparable is not None, self._number % self._states
         return Fingerprint(shared, alone, elsewhere=frozenset(number % self._states for number in self._groups))
 
-    def _number(self, key: _Key) -> int:
-        return (self._homes[key].number if key in self._homes else self._unmet) % self._states
+    def _state_of(self, key: _Key) -> int:
+        return (self._homes[key].number if key in self._homes else self._number) % self._states
 
     def _verdict(self, number: int) -> Verdict:
         return self._automaton.verdicts[number % self._states]
@@ -217,7 +233,7 @@ class Instances(TableMonitor):
         """Take a value out of its group. Returns its number; None for a violated value, which stays in its group."""
         group = self._homes.get(key)
         if group is None:
-            return self._unmet
+            return self._number
         if group.broken_at is not None:
             return None
         del group.members[key]

@@ -313,7 +313,7 @@ def test_the_cost_of_an_event_does_not_grow_with_the_number_of_values() -> None:
     for place, letter in enumerate(automaton.letters):
         column = [row[place] for row in automaton.table]
         columns[letter] = (*column, *(state + states for state in column))
-    instances = Instances(automaton, [automaton.initial], 0, columns)
+    instances = Instances(automaton, columns)
     for number in range(2_000):
         instances.feed(pay(number), number)
         assert instances.groups <= 2 * states
