@@ -24,9 +24,6 @@ from lawtrace.solver.monitoring.rule_status import Fingerprint
 from lawtrace.solver.monitoring.undo import UndoLog
 from lawtrace.solver.rules import Rule
 
-MAX_IGNORED: Final = 5
-"""How many events that leave a rule in its first state a session checks for that; then it gets its own monitor."""
-
 
 class CompiledComponent:
     """What all sessions with the rules of a component share.
@@ -45,7 +42,6 @@ class CompiledComponent:
         log: undoes what is tried on monitors.
         monitors: one for each rule, before any event; changed inside attempts only.
         distances: of these monitors.
-        left: for each rule the monitors of sessions that are over.
         counts_steps: whether calls of any tool matter.
         readings: the combinations of readings under which these rules hold together, of the questions on which rules
             of the component depend; none if they do not depend on any.
@@ -62,10 +58,8 @@ class CompiledComponent:
         self.timed: Final = tuple(number for number, rule in enumerate(rules) if rule.is_timed)
         self.numbers: Final = {rule.id: number for number, rule in enumerate(rules)}
         self.log: Final = UndoLog()
-        self.monitors: Final = tuple(make_monitor(rule.compiled, self.log.undoable) for rule in rules)
+        self.monitors: Final = tuple(map(self.make_monitor, range(len(rules))))
         self.distances: Final = tuple(monitor.distance() for monitor in self.monitors)
-        self.left: Final = tuple(list[RuleMonitor]() for _ in rules)
-        self._fingerprints: Final = tuple(monitor.fingerprint(()) for monitor in self.monitors)
         self._counting: Final = tuple(number for number, rule in enumerate(rules) if counts_steps(rule))
         self._by_tool: Final = {
             tool: tuple(n for n, rule in enumerate(rules) if n in self._counting or tool in rule.tools)
@@ -81,21 +75,9 @@ class CompiledComponent:
         """The numbers of the rules that a call of the tool can change."""
         return self._by_tool.get(tool, self._counting)
 
-    def ignores(self, number: int, event: Event) -> bool:
-        """Whether an event leaves the first state of a rule as it is."""
-        monitor = self.monitors[number]
-        with self.log.attempt():
-            monitor.feed(event)
-            return monitor.fingerprint(()) == self._fingerprints[number]
-
-    def take(self, number: int) -> RuleMonitor:
-        """A monitor of a rule, before any event, for one session: one that another session left, or a new one."""
-        try:
-            monitor = self.left[number].pop()
-        except IndexError:
-            return make_monitor(self.rules[number].compiled, self.log.undoable)
-        monitor.clear()
-        return monitor
+    def make_monitor(self, number: int) -> RuleMonitor:
+        """A monitor of a rule, before any event."""
+        return make_monitor(self.rules[number].compiled, self.log.undoable)
 
 
 class Component:
@@ -121,17 +103,10 @@ class Component:
         self.log: Final = compiled.log
         self._compiled: Final = compiled
         self._monitors: Final = list(compiled.monitors)
-        self._ignored: Final = [0] * len(compiled.rules)
         self.rule_distances: Final[list[int | None]] = compiled.log.wrapped(list(compiled.distances))
         self.protected: Final = [True] * len(compiled.rules)
         self.hint: tuple[Event, ...] = ()
         self.follow_ups: Final[dict[str, tuple[Mapping[str, Json], tuple[Event, ...]]]] = {}
-
-    def __del__(self) -> None:
-        # Making a monitor takes far longer than clearing one. They are cleared later: an attempt may be under way.
-        for monitor, shared, left in zip(self._monitors, self._compiled.monitors, self._compiled.left, strict=True):
-            if monitor is not shared:
-                left.append(monitor)
 
     # The monitors
 
@@ -140,10 +115,7 @@ class Component:
         compiled = self._compiled
         for number in compiled.concerned(event.tool):
             if self._monitors[number] is compiled.monitors[number]:
-                if self._ignored[number] < MAX_IGNORED and compiled.ignores(number, event):
-                    self._ignored[number] += 1
-                    continue
-                self._monitors[number] = compiled.take(number)
+                self._monitors[number] = compiled.make_monitor(number)
             self._monitors[number].feed(event)
             self._look(number)
 
