@@ -282,8 +282,7 @@ def counts_steps(rule: Rule) -> bool:
     """Whether a call of a tool that the rule does not name can change its value."""
     compiled = rule.compiled
     if isinstance(compiled, Automaton):
-        other = compiled.alphabet.columns[0]
-        return any(row[other] != state for state, row in enumerate(compiled.table))
+        return compiled.counts_steps
     if any(not case.every_step for case in compiled.cases):
         return True
     return any(triggers(case.formula) is None or not _ignores(case.formula) for case in compiled.cases)

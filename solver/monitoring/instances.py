@@ -13,7 +13,7 @@ A violated group is set aside with the event that caused the violation. No event
 keeps that event.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,18 +24,15 @@ from lawtrace.solver.logic.terms import with_list_index
 from lawtrace.solver.monitoring.rule_status import Fingerprint, RuleStatus, Violation
 from lawtrace.solver.monitoring.undo import Track, untracked
 
-Column = tuple[int, ...]
-"""The next number of a rule, by its present one, for one letter; see `lawtrace.solver.monitoring.monitor`."""
-
 _Key = tuple[bool, Scalar]
 """A value as a dictionary key: in Python True == 1, in JSON not."""
 
 
 @dataclass(slots=True, eq=False)
 class _Group:
-    """Values with the same number, and the event that violated the rule for them."""
+    """Values in the same state, and the event that violated the rule for them."""
 
-    number: int
+    state: int
     members: dict[_Key, None]
     broken_at: int | None = None
 
@@ -48,19 +45,19 @@ class TableMonitor:
         revision: how often an event has moved values that do not occur in it.
     """
 
-    def __init__(self, automaton: Automaton, columns: Mapping[int, Column]) -> None:
-        """`columns`: for each letter the next number by the present one, doubled to record the trigger."""
+    def __init__(self, automaton: Automaton, triggers: frozenset[int]) -> None:
+        """`triggers`: the letters that trigger the rule."""
         self.first_irreparable: int | None = None
         self.revision = 0
         self._automaton: Final = automaton
-        self._columns: Final = columns
-        self._states: Final = len(automaton.table)
-        self._violated: Final = tuple(verdict == "violated" for verdict in automaton.verdicts) * 2
-        self._number = automaton.initial
+        self._triggers: Final = triggers
+        self._triggered = False
+        self._state = automaton.initial
 
     def clear(self) -> None:
         """Forget the trace."""
-        self._number = self._automaton.initial
+        self._state = self._automaton.initial
+        self._triggered = False
         self.first_irreparable = None
         self.revision = 0
 
@@ -68,11 +65,13 @@ class TableMonitor:
         """Process one event; `position`: its index in the trace, from 0. One that was shielded moves nothing."""
         if event.outcome == "shielded":
             return
-        before = self._number
-        after = self._columns[self._automaton.alphabet.event_letter(event)][before]
-        if after != before:
-            self._number = after
-            if self._violated[after] and not self._violated[before]:
+        automaton, before = self._automaton, self._state
+        letter = automaton.alphabet.event_letter(event)
+        if letter in self._triggers and not self._triggered:
+            self._triggered = True
+        if (after := automaton.step(before, letter)) != before:
+            self._state = after
+            if automaton.verdicts[after] == "violated" != automaton.verdicts[before]:
                 self.first_irreparable = position
 
     def advance_time(self, time: int) -> None:
@@ -81,12 +80,12 @@ class TableMonitor:
     @property
     def triggered(self) -> bool:
         """Whether the rule was triggered; if it is quantified, for some value."""
-        return self._number >= self._states
+        return self._triggered
 
     @property
     def state(self) -> int:
         """The state of the rule; of a quantified one, of the first value that is not kept."""
-        return self._number % self._states
+        return self._state
 
     @property
     def verdict(self) -> Verdict:
@@ -146,45 +145,53 @@ class TableMonitor:
 
 
 class Instances(TableMonitor):
-    """The values of one quantified rule. Its own number is that of the values that have not occurred yet."""
+    """The values of one quantified rule. Its own state is that of the values that have not occurred yet."""
 
-    def __init__(self, automaton: Automaton, columns: Mapping[int, Column], track: Track = untracked) -> None:
-        super().__init__(automaton, columns)
-        self._triggered = False
+    def __init__(self, automaton: Automaton, triggers: frozenset[int], track: Track = untracked) -> None:
+        super().__init__(automaton, triggers)
+        self._unmet_triggered = False
         self._group: Final = track(_Group)
         self._groups: dict[int, _Group] = {}
         self._homes: Final[dict[_Key, _Group]] = {}
 
     def clear(self) -> None:
         super().clear()
-        self._triggered = False
+        self._unmet_triggered = False
         self._groups.clear()
         self._homes.clear()
 
     def feed(self, event: Event, position: int = 0) -> None:
         if event.outcome == "shielded":
             return
-        automaton, columns, event = self._automaton, self._columns, with_list_index(event)
+        automaton, event = self._automaton, with_list_index(event)
+        triggered = False
         alone: list[tuple[_Key, int]] = []
         for key in dict.fromkeys(
             (isinstance(value, bool), value) for value in automaton.alphabet.occurring_values(event)
         ):
-            number = self._leave(key)
-            if number is not None:
-                alone.append((key, columns[automaton.alphabet.event_letter(event, key[1])][number]))
-        shared = columns[automaton.alphabet.event_letter(event)]
-        if shared[self._number] != self._number:
+            state = self._leave(key)
+            if state is not None:
+                letter = automaton.alphabet.event_letter(event, key[1])
+                triggered |= letter in self._triggers or (self._unmet_triggered and key not in self._homes)
+                alone.append((key, automaton.step(state, letter)))
+        shared = automaton.alphabet.event_letter(event)
+        if shared in self._triggers:
+            self._unmet_triggered = True
+            triggered |= bool(self._groups)
+        if triggered and not self._triggered:
+            self._triggered = True
+        if (unmet := automaton.step(self._state, shared)) != self._state:
             self.revision += 1
-            self._number = shared[self._number]
+            self._state = unmet
         self._move(shared, position)
-        for key, number in alone:
-            self._homes[key] = group = self._group(number, {key: None})
+        for key, state in alone:
+            self._homes[key] = group = self._group(state, {key: None})
             self._join(self._groups, group, position)
 
     def unsatisfied_values(self) -> tuple[Scalar, ...]:
         if self.first_irreparable is not None:
             return tuple(key[1] for key, home in self._homes.items() if home.broken_at == self.first_irreparable)
-        return tuple(key[1] for key, home in self._homes.items() if self._verdict(home.number) == "open")
+        return tuple(key[1] for key, home in self._homes.items() if self._verdict(home.state) == "open")
 
     @property
     def groups(self) -> int:
@@ -194,78 +201,70 @@ class Instances(TableMonitor):
     @property
     def state(self) -> int:
         concerned = self.unsatisfied_values()
-        return (
-            self._state_of((isinstance(concerned[0], bool), concerned[0])) if concerned else self._number % self._states
-        )
-
-    @property
-    def triggered(self) -> bool:
-        return self._triggered
+        return self._state_of((isinstance(concerned[0], bool), concerned[0])) if concerned else self._state
 
     @property
     def verdict(self) -> Verdict:
         if self.first_irreparable is not None:
             return "violated"
-        verdicts = {self._verdict(number) for number in self._groups}
+        verdicts = set(map(self._verdict, self._groups))
         if "open" in verdicts:
             return "open"
-        return "satisfied" if {*verdicts, self._verdict(self._number)} == {"satisfied"} else "holding"
+        return "satisfied" if {*verdicts, self._verdict(self._state)} == {"satisfied"} else "holding"
 
     def distance(self) -> int | None:
         """How many values have an open obligation."""
         if self.first_irreparable is not None:
             return None
-        return sum(len(group.members) for number, group in self._groups.items() if self._verdict(number) == "open")
+        return sum(len(group.members) for state, group in self._groups.items() if self._verdict(state) == "open")
 
     def fingerprint(self, values: Sequence[Scalar]) -> Fingerprint:
         """Equal if all continuations whose events have no other values lead to the same verdict."""
         alone = tuple(self._state_of((isinstance(value, bool), value)) for value in values)
-        shared = self.first_irreparable is not None, self._number % self._states
-        return Fingerprint(shared, alone, elsewhere=frozenset(number % self._states for number in self._groups))
+        shared = self.first_irreparable is not None, self._state
+        return Fingerprint(shared, alone, elsewhere=frozenset(self._groups))
 
     def _state_of(self, key: _Key) -> int:
-        return (self._homes[key].number if key in self._homes else self._number) % self._states
+        return self._homes[key].state if key in self._homes else self._state
 
-    def _verdict(self, number: int) -> Verdict:
-        return self._automaton.verdicts[number % self._states]
+    def _verdict(self, state: int) -> Verdict:
+        return self._automaton.verdicts[state]
 
     def _leave(self, key: _Key) -> int | None:
-        """Take a value out of its group. Returns its number; None for a violated value, which stays in its group."""
+        """Take a value out of its group. Returns its state; None for a violated value, which stays in its group."""
         group = self._homes.get(key)
         if group is None:
-            return self._number
+            return self._state
         if group.broken_at is not None:
             return None
         del group.members[key]
         if not group.members:
-            del self._groups[group.number]
-        return group.number
+            del self._groups[group.state]
+        return group.state
 
-    def _move(self, shared: Column, index: int) -> None:
+    def _move(self, shared: int, index: int) -> None:
         """Move every group by the shared letter."""
-        if all(shared[number] == number for number in self._groups):
+        step = self._automaton.step
+        if all(step(state, shared) == state for state in self._groups):
             return
         self.revision += 1
         moved: dict[int, _Group] = {}
         for group in self._groups.values():
-            group.number = shared[group.number]
+            group.state = step(group.state, shared)
             self._join(moved, group, index)
         self._groups = moved
 
     def _join(self, groups: dict[int, _Group], group: _Group, index: int) -> None:
-        """Register a group under its number, merged with a group that is there."""
-        number = group.number
-        if number >= self._states and not self._triggered:
-            self._triggered = True
-        if self._violated[number]:
+        """Register a group under its state, merged with a group that is there."""
+        if self._verdict(group.state) == "violated":
             group.broken_at = index
             if self.first_irreparable is None:
                 self.first_irreparable = index
             return
-        other = groups.get(number)
+        other = groups.get(group.state)
         if other is not None and len(other.members) > len(group.members):
             group, other = other, group
         for key in () if other is None else other.members:
             group.members[key] = None
             self._homes[key] = group
-        groups[number] = group
+        groups[group.state] = group

@@ -5,8 +5,7 @@ whose state a call of it can change. A rule without X and Y, for example, ignore
 in the plan of its own tools only; a rule that counts steps is in the plan of every tool. Conditions are evaluated on
 the event. A quantified rule tracks each of its values, see `lawtrace.solver.monitoring.instances`.
 
-Whether a rule was *triggered* is encoded in the same number as the state of its automaton: with s states, the number is
-below s before the trigger and s higher afterwards, and the columns are doubled to match. The trigger is
+A monitor also says whether its rule was *triggered*. The trigger is
 
     Operational Restriction    its action
     Instruction Adherence      its trigger
@@ -37,7 +36,7 @@ from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRes
 from lawtrace.solver.logic.terms import with_list_index
 from lawtrace.solver.logic.violations import occasions
 from lawtrace.solver.monitoring.first_order import FirstOrderMonitor, FirstOrderRule
-from lawtrace.solver.monitoring.instances import Column, Instances, TableMonitor
+from lawtrace.solver.monitoring.instances import Instances, TableMonitor
 from lawtrace.solver.monitoring.rule_status import FinalStatus, RuleStatus
 from lawtrace.solver.monitoring.undo import Track, untracked
 
@@ -87,8 +86,8 @@ def make_monitor(rule: Automaton | FirstOrderRule, track: Track = untracked) -> 
     """The monitor of one rule, before any event. `track`: of an undo log."""
     if isinstance(rule, FirstOrderRule):
         return track(FirstOrderMonitor)(rule, track)
-    columns = _columns(rule, rule.formula)
-    return track(Instances)(rule, columns, track) if rule.is_quantified else track(TableMonitor)(rule, columns)
+    letters = _triggers(rule, rule.formula)
+    return track(Instances)(rule, letters, track) if rule.is_quantified else track(TableMonitor)(rule, letters)
 
 
 class Monitor:
@@ -162,14 +161,14 @@ class Monitor:
 @lru_cache(maxsize=256)
 def _plan(
     rules: tuple[Automaton | FirstOrderRule, ...],
-    formulas: tuple[Formula | None, ...],  # noqa: ARG001 (part of the cache key, see `_columns`)
+    formulas: tuple[Formula | None, ...],  # noqa: ARG001 (part of the cache key, see `_triggers`)
 ) -> dict[str, tuple[int, ...]]:
     """The places of the rules that a call can move, by its tool; of tools that no rule names, under the empty name."""
     automata = [rule for rule in rules if isinstance(rule, Automaton)]
     always = {
         place
         for place, rule in enumerate(rules)
-        if isinstance(rule, FirstOrderRule) or not _idle(_columns(rule, rule.formula)[0])
+        if isinstance(rule, FirstOrderRule) or rule.counts_steps or 0 in _triggers(rule, rule.formula)
     }
     tools = {atom.tool for automaton in automata for atom in automaton.atoms}
     return {
@@ -182,28 +181,12 @@ def _plan(
     }
 
 
-def _idle(column: Column) -> bool:
-    return column == tuple(range(len(column)))
-
-
 @lru_cache(maxsize=1024)
-def _columns(automaton: Automaton, formula: Formula | None) -> dict[int, Column]:
-    """For each letter the next number by the present one, doubled to record the trigger.
+def _triggers(automaton: Automaton, formula: Formula | None) -> frozenset[int]:
+    """The letters that trigger the rule.
 
     The formula is passed with the automaton because formulas with the same meaning may differ in their trigger.
     """
-    states = len(automaton.table)
-    triggers = _triggers(automaton, formula)
-    columns: dict[int, Column] = {}
-    for place, letter in enumerate(automaton.letters):
-        column = [row[place] for row in automaton.table]
-        shifted = [state + states for state in column]
-        columns[letter] = tuple((shifted if letter in triggers else column) + shifted)
-    return columns
-
-
-def _triggers(automaton: Automaton, formula: Formula | None) -> frozenset[int]:
-    """The letters that trigger the rule."""
     template = None if formula is None else match_template(formula)
     match template:
         case OperationalRestriction(_, occasion) | InstructionAdherence(occasion, _):
