@@ -55,10 +55,6 @@ class Question(StrictModel):
             raise ValueError(f"has two readings {twice!r}")
         return self
 
-    def reading(self, name: str) -> Reading | None:
-        """The reading of that id."""
-        return next((one for one in self.readings if one.id == name), None)
-
 
 class ReadingsVerdict(StrictModel):
     """What a trace does to the rules that depend on questions which are decided together.
