@@ -91,12 +91,6 @@ class Automaton:
         return bool(self.alphabet.bound_fields)
 
     @property
-    def counts_steps(self) -> bool:
-        """Whether a step in which no atom is true can change the state."""
-        other = self.alphabet.columns[0]
-        return any(row[other] != state for state, row in enumerate(self.table))
-
-    @property
     def is_empty(self) -> bool:
         """Whether it accepts no trace, not even the empty one."""
         return not self.can_accept(self.initial)

@@ -19,10 +19,13 @@ from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.violations import stays, triggers
 from lawtrace.solver.logic.windows import Window
 from lawtrace.solver.monitoring.first_order import FirstOrderRule
-from lawtrace.solver.monitoring.monitor import RuleMonitor, make_monitor
+from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.monitoring.rule_status import Fingerprint
 from lawtrace.solver.monitoring.undo import UndoLog
 from lawtrace.solver.rules import Rule
+
+MAX_IGNORED: Final = 5
+"""How many events that leave a rule in its first state a session checks for that; then it gets its own monitor."""
 
 
 class CompiledComponent:
@@ -42,6 +45,7 @@ class CompiledComponent:
         log: undoes what is tried on monitors.
         monitors: one for each rule, before any event; changed inside attempts only.
         distances: of these monitors.
+        left: for each rule the monitors of sessions that are over.
         counts_steps: whether calls of any tool matter.
         readings: the combinations of readings under which these rules hold together, of the questions on which rules
             of the component depend; none if they do not depend on any.
@@ -58,8 +62,10 @@ class CompiledComponent:
         self.timed: Final = tuple(number for number, rule in enumerate(rules) if rule.is_timed)
         self.numbers: Final = {rule.id: number for number, rule in enumerate(rules)}
         self.log: Final = UndoLog()
-        self.monitors: Final = tuple(map(self.make_monitor, range(len(rules))))
-        self.distances: Final = tuple(monitor.distance() for monitor in self.monitors)
+        self.monitors: Final = tuple(map(self._make, rules))
+        self.distances: Final = tuple(monitor.distances()[0] for monitor in self.monitors)
+        self.left: Final = tuple(list[Monitor]() for _ in rules)
+        self._fingerprints: Final = tuple(monitor.fingerprint({}) for monitor in self.monitors)
         self._counting: Final = tuple(number for number, rule in enumerate(rules) if counts_steps(rule))
         self._by_tool: Final = {
             tool: tuple(n for n, rule in enumerate(rules) if n in self._counting or tool in rule.tools)
@@ -75,9 +81,25 @@ class CompiledComponent:
         """The numbers of the rules that a call of the tool can change."""
         return self._by_tool.get(tool, self._counting)
 
-    def make_monitor(self, number: int) -> RuleMonitor:
-        """A monitor of a rule, before any event."""
-        return make_monitor(self.rules[number].compiled, self.log.undoable)
+    def ignores(self, number: int, event: Event) -> bool:
+        """Whether an event leaves the first state of a rule as it is."""
+        monitor = self.monitors[number]
+        with self.log.attempt():
+            monitor.feed(event)
+            return monitor.fingerprint({}) == self._fingerprints[number]
+
+    def take(self, number: int) -> Monitor:
+        """A monitor of a rule, before any event, for one session: one that another session left, or a new one."""
+        try:
+            monitor = self.left[number].pop()
+        except IndexError:
+            return self._make(self.rules[number])
+        monitor.clear()
+        return monitor
+
+    def _make(self, rule: Rule) -> Monitor:
+        track = self.log.undoable
+        return track(Monitor)({rule.id: rule.compiled}, track=track)
 
 
 class Component:
@@ -85,7 +107,7 @@ class Component:
 
     Attributes:
         rules, concerns, counts_steps, tools, vocabulary, windows, timed, log: see `CompiledComponent`.
-        rule_distances: for each rule how far it is from being kept; see `TableMonitor.distance`.
+        rule_distances: for each rule how far it is from being kept; see `Monitor.distances`.
         protected: for each rule whether it is still defended; a rule that is lost is not.
         hint: events that kept all protected rules after some earlier trace.
         follow_ups: for tools the arguments of an earlier call, and events that met the duties it brought, with the
@@ -103,10 +125,17 @@ class Component:
         self.log: Final = compiled.log
         self._compiled: Final = compiled
         self._monitors: Final = list(compiled.monitors)
+        self._ignored: Final = [0] * len(compiled.rules)
         self.rule_distances: Final[list[int | None]] = compiled.log.wrapped(list(compiled.distances))
         self.protected: Final = [True] * len(compiled.rules)
         self.hint: tuple[Event, ...] = ()
         self.follow_ups: Final[dict[str, tuple[Mapping[str, Json], tuple[Event, ...]]]] = {}
+
+    def __del__(self) -> None:
+        # Making a monitor takes far longer than clearing one. They are cleared later: an attempt may be under way.
+        for monitor, shared, left in zip(self._monitors, self._compiled.monitors, self._compiled.left, strict=True):
+            if monitor is not shared:
+                left.append(monitor)
 
     # The monitors
 
@@ -115,7 +144,10 @@ class Component:
         compiled = self._compiled
         for number in compiled.concerned(event.tool):
             if self._monitors[number] is compiled.monitors[number]:
-                self._monitors[number] = compiled.make_monitor(number)
+                if self._ignored[number] < MAX_IGNORED and compiled.ignores(number, event):
+                    self._ignored[number] += 1
+                    continue
+                self._monitors[number] = compiled.take(number)
             self._monitors[number].feed(event)
             self._look(number)
 
@@ -132,7 +164,7 @@ class Component:
             self._look(number)
 
     def _look(self, number: int) -> None:
-        distance = self._monitors[number].distance()
+        distance = self._monitors[number].distances()[0]
         if distance != self.rule_distances[number]:
             self.rule_distances[number] = distance
 
@@ -150,25 +182,24 @@ class Component:
             return self.distances()
         return distances
 
-    def monitor(self, rule: Rule) -> RuleMonitor:
+    def monitor(self, rule: Rule) -> Monitor:
         """The monitor of a rule."""
         return self._monitors[self._compiled.numbers[rule.id]]
 
     def times(self) -> set[int]:
-        """See `TableMonitor.times`."""
+        """See `Monitor.times`."""
         return {time for monitor in self._monitors for time in monitor.times()}
 
-    def fingerprint(self, values: Mapping[str, Sequence[Scalar]]) -> tuple[Fingerprint, ...]:
-        """The fingerprint of each rule; see `TableMonitor.fingerprint`. `values`: by the id of the rule."""
-        known = zip(self.rules, self._monitors, strict=True)
-        return tuple(monitor.fingerprint(values.get(rule.id, ())) for rule, monitor in known)
+    def fingerprint(self, values: Mapping[str, Sequence[Scalar]]) -> tuple[tuple[Fingerprint, ...], ...]:
+        """See `Monitor.fingerprint`."""
+        return tuple(monitor.fingerprint(values) for monitor in self._monitors)
 
-    def revision(self) -> tuple[int, ...]:
-        """Unchanged as long as no quantified rule moves values that do not occur in events."""
-        return tuple(monitor.revision for monitor in self._monitors)
+    def revision(self) -> tuple[tuple[int, ...], ...]:
+        """See `Monitor.revision`."""
+        return tuple(monitor.revision() for monitor in self._monitors)
 
-    def is_no_better(self, later: Sequence[Fingerprint], earlier: Sequence[Fingerprint]) -> bool:
-        """See `TableMonitor.is_no_better`."""
+    def is_no_better(self, later: Sequence[Sequence[Fingerprint]], earlier: Sequence[Sequence[Fingerprint]]) -> bool:
+        """See `Monitor.is_no_better`."""
         return all(
             one == other or monitor.is_no_better(one, other)
             for monitor, one, other in zip(self._monitors, later, earlier, strict=True)
@@ -222,11 +253,11 @@ class Component:
 
     def open_values(self, rule: Rule) -> tuple[dict[str, Json], ...]:
         """The values of the variables of a rule for which it has open duties."""
-        violations = self.monitor(rule).undecided
+        violations = self.monitor(rule).undecided(rule.id)
         found: list[dict[str, Json]] = [{**dict(violation.values)} for violation in violations]
         if not violations and isinstance(rule.parsed, s.ForAll):
             name = rule.parsed.variables[0]
-            found = [{name: value} for value in self.monitor(rule).status().values]
+            found = [{name: value} for value in self.monitor(rule).status(rule.id).values]
         return tuple(sorted(found, key=repr))
 
     def give_up(self, rule: Rule) -> None:
@@ -282,7 +313,8 @@ def counts_steps(rule: Rule) -> bool:
     """Whether a call of a tool that the rule does not name can change its value."""
     compiled = rule.compiled
     if isinstance(compiled, Automaton):
-        return compiled.counts_steps
+        other = compiled.alphabet.columns[0]
+        return any(row[other] != state for state, row in enumerate(compiled.table))
     if any(not case.every_step for case in compiled.cases):
         return True
     return any(triggers(case.formula) is None or not _ignores(case.formula) for case in compiled.cases)

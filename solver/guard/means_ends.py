@@ -139,14 +139,14 @@ class MeansEnds:
         target = broken[0]
         values = self._violated_values(target)
         log.back_to(here)
-        unmoved = component.monitor(target).fingerprint(())
+        unmoved = component.monitor(target).fingerprint({})
 
         def effect(tried: AbstractEvent) -> _Effect | None:
             component.feed(tried.event)
             own = component.broken()
             if target in own:
                 return None
-            moved = component.monitor(target).fingerprint(()) != unmoved
+            moved = component.monitor(target).fingerprint({}) != unmoved
             component.feed(event)
             left = component.broken()
             if target in left and not moved:
@@ -218,7 +218,7 @@ class MeansEnds:
         return [event for *_, event in sorted(found.values(), key=_rank)[:MAX_KINDS]]
 
     def _violated_values(self, rule: Rule) -> Values:
-        violations = self._component.monitor(rule).status().violations
+        violations = self._component.monitor(rule).status(rule.id).violations
         known = [dict(violation.values) for violation in violations] or self._component.open_values(rule)
         return tuple(_scalars(rule, known))
 

@@ -109,7 +109,7 @@ class Successors:
         self._exact = found.exact
         self._cut: Final = found.cut
         self.events: Final = events
-        self.fingerprint: Sequence[Fingerprint] = component.fingerprint({})
+        self.fingerprint: Sequence[Sequence[Fingerprint]] = component.fingerprint({})
         """Of the node at which the monitors are."""
         self._values: Final = {rule.id: vocabulary.variable_values(live, rule.id) for rule in component.rules}
 
@@ -182,9 +182,9 @@ class Successors:
         """The values for which protected rules have open duties."""
         component, found = self.component, set[tuple[str, str, Scalar]]()
         for rule in component.owed():
-            for violation in component.monitor(rule).undecided:
+            for violation in component.monitor(rule).undecided(rule.id):
                 found.update((rule.id, name, value) for name, value in violation.values)
-            if not component.monitor(rule).undecided:
+            if not component.monitor(rule).undecided(rule.id):
                 found.update(self._table_values(rule))
         return found
 
@@ -193,7 +193,7 @@ class Successors:
         for rule in self.component.broken():
             self.blocking[rule.id] = rule
             known = self._values[rule.id]
-            violations = self.component.monitor(rule).status().violations
+            violations = self.component.monitor(rule).status(rule.id).violations
             found = [(rule.id, name, value) for violation in violations for name, value in violation.values]
             self.met_values.update(one for one in found or self._table_values(rule) if one[2] not in known)
 

@@ -122,7 +122,6 @@ class FirstOrderMonitor:
         self.first_irreparable: int | None = None
         self.broken_at_end = 0
         self.untimed_event = False
-        self.revision: Final = 0
         self._evaluator: Final = Evaluator(track)
         self._open: Final[dict[tuple[Pending, _Values], _Open]] = {}
         self._found: Final[dict[tuple[tuple[str, ...], Key], list[Status]]] = {}
@@ -231,13 +230,7 @@ class FirstOrderMonitor:
         self._wait(other, waiting.positions, waiting.count, waiting.values)
 
     def feed(self, event: Event, position: int | None = None) -> None:
-        """Process a step of one event. `position`: its index; default: one more than before.
-
-        A call that was shielded never reached its tool: it is counted, and is no step.
-        """
-        if event.outcome == "shielded":
-            self._evaluator.context.position += 1
-            return
+        """Process a step of one event. `position`: its index; default: one more than before."""
         time = event.time
         if time is None:
             self.untimed_event = self.rule.timed
@@ -264,18 +257,18 @@ class FirstOrderMonitor:
             self._evaluator.advance_time(time)
 
     def fingerprint(self, _values: Sequence[Scalar] = ()) -> Fingerprint:
-        """See `TableMonitor.fingerprint`."""
+        """See `Monitor.fingerprint`."""
         open_ones = frozenset[Hashable]((status.fingerprint(), values) for status, values in self._open)
         shared = self._started, bool(self.violation_count), self._evaluator.fingerprint()
         return Fingerprint(shared, duties=open_ones)
 
     @staticmethod
     def is_no_better(later: Fingerprint, earlier: Fingerprint) -> bool:
-        """See `TableMonitor.is_no_better`."""
+        """See `Monitor.is_no_better`."""
         return later.shared == earlier.shared and later.duties >= earlier.duties
 
     def distance(self) -> int | None:
-        """See `TableMonitor.distance`."""
+        """See `Monitor.distances`."""
         if self.violation_count:
             return None
         return 0 if self.verdict_at_end() else max(1, self.broken_at_end)

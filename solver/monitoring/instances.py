@@ -13,7 +13,7 @@ A violated group is set aside with the event that caused the violation. No event
 keeps that event.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,8 +21,11 @@ from lawtrace.schemas.events import Event
 from lawtrace.schemas.violations import Scalar, Verdict
 from lawtrace.solver.automata.automaton import Automaton, inclusions
 from lawtrace.solver.logic.terms import with_list_index
-from lawtrace.solver.monitoring.rule_status import Fingerprint, RuleStatus, Violation
+from lawtrace.solver.monitoring.rule_status import Fingerprint, RuleStatus
 from lawtrace.solver.monitoring.undo import Track, untracked
+
+Column = tuple[int, ...]
+"""The next number of a rule, by its present one, for one letter; see `lawtrace.solver.monitoring.monitor`."""
 
 _Key = tuple[bool, Scalar]
 """A value as a dictionary key: in Python True == 1, in JSON not."""
@@ -30,9 +33,9 @@ _Key = tuple[bool, Scalar]
 
 @dataclass(slots=True, eq=False)
 class _Group:
-    """Values in the same state, and the event that violated the rule for them."""
+    """Values with the same number, and the event that violated the rule for them."""
 
-    state: int
+    number: int
     members: dict[_Key, None]
     broken_at: int | None = None
 
@@ -45,47 +48,34 @@ class TableMonitor:
         revision: how often an event has moved values that do not occur in it.
     """
 
-    def __init__(self, automaton: Automaton, triggers: frozenset[int]) -> None:
-        """`triggers`: the letters that trigger the rule."""
+    def __init__(self, automaton: Automaton, numbers: list[int], place: int) -> None:
+        """`numbers`: those of all rules of a `Monitor`, which moves them; `place`: of this rule."""
         self.first_irreparable: int | None = None
         self.revision = 0
         self._automaton: Final = automaton
-        self._triggers: Final = triggers
-        self._triggered = False
-        self._state = automaton.initial
+        self._states: Final = len(automaton.table)
+        self._numbers: Final = numbers
+        self._place: Final = place
 
     def clear(self) -> None:
         """Forget the trace."""
-        self._state = self._automaton.initial
-        self._triggered = False
+        self._numbers[self._place] = self._automaton.initial
         self.first_irreparable = None
         self.revision = 0
 
-    def feed(self, event: Event, position: int = 0) -> None:
-        """Process one event; `position`: its index in the trace, from 0. One that was shielded moves nothing."""
-        if event.outcome == "shielded":
-            return
-        automaton, before = self._automaton, self._state
-        letter = automaton.alphabet.event_letter(event)
-        if letter in self._triggers and not self._triggered:
-            self._triggered = True
-        if (after := automaton.step(before, letter)) != before:
-            self._state = after
-            if automaton.verdicts[after] == "violated" != automaton.verdicts[before]:
-                self.first_irreparable = position
-
-    def advance_time(self, time: int) -> None:
-        """Let time pass without an event: a duty whose deadline is before this time cannot be met any more."""
+    def feed(self, event: Event, index: int) -> None:
+        """Process one event, of a quantified rule; `index` counts events from 0."""
+        raise NotImplementedError
 
     @property
     def triggered(self) -> bool:
         """Whether the rule was triggered; if it is quantified, for some value."""
-        return self._triggered
+        return self._numbers[self._place] >= self._states
 
     @property
     def state(self) -> int:
         """The state of the rule; of a quantified one, of the first value that is not kept."""
-        return self._state
+        return self._numbers[self._place] % self._states
 
     @property
     def verdict(self) -> Verdict:
@@ -99,35 +89,18 @@ class TableMonitor:
         return ()
 
     def distance(self) -> int | None:
-        """0 if the rule is kept should the trace end now, None if no continuation keeps it, else a positive number that
-        falls as its open obligations are met.
-        """
+        """See `Monitor.distances`."""
         return self._automaton.distances[self.state]
 
     def fingerprint(self, values: Sequence[Scalar]) -> Fingerprint:
-        """Equal for monitors of one rule, at one time, if the same continuations keep it.
-
-        `values`: for a quantified rule, the values that continuations have.
-        """
+        """See `Monitor.fingerprint`."""
         return Fingerprint(states=(self.state,))
 
     def is_no_better(self, later: Fingerprint, earlier: Fingerprint) -> bool:
-        """Whether every continuation that keeps the rule from the later state on keeps it from the earlier one on.
-
-        `revision` must be the same in both.
-        """
+        """See `Monitor.is_no_better`."""
         included = inclusions(self._automaton)
         states = zip(later.states, earlier.states, strict=True)
         return later.shared == earlier.shared and all(other in included[one] for one, other in states)
-
-    def times(self) -> set[int]:
-        """The times of past events that the windows of the rule may still ask for."""
-        return set()
-
-    @property
-    def undecided(self) -> list[Violation]:
-        """What may still become a violation of a rule without an automaton."""
-        return []
 
     def status(self, _end: int | None = None) -> RuleStatus:
         """The status after the events so far."""
@@ -145,53 +118,59 @@ class TableMonitor:
 
 
 class Instances(TableMonitor):
-    """The values of one quantified rule. Its own state is that of the values that have not occurred yet."""
+    """The values of one quantified rule. Its own number is that of the values that have not occurred yet."""
 
-    def __init__(self, automaton: Automaton, triggers: frozenset[int], track: Track = untracked) -> None:
-        super().__init__(automaton, triggers)
-        self._unmet_triggered = False
+    def __init__(
+        self,
+        automaton: Automaton,
+        numbers: list[int],
+        place: int,
+        columns: Mapping[int, Column],
+        track: Track = untracked,
+    ) -> None:
+        """`columns`: for each letter the next number by the present one, doubled to record the trigger."""
+        super().__init__(automaton, numbers, place)
+        self._triggered = False
         self._group: Final = track(_Group)
+        self._columns: Final = columns
+        self._violated: Final = tuple(verdict == "violated" for verdict in automaton.verdicts) * 2
         self._groups: dict[int, _Group] = {}
         self._homes: Final[dict[_Key, _Group]] = {}
 
     def clear(self) -> None:
         super().clear()
-        self._unmet_triggered = False
+        self._triggered = False
         self._groups.clear()
         self._homes.clear()
 
-    def feed(self, event: Event, position: int = 0) -> None:
-        if event.outcome == "shielded":
-            return
-        automaton, event = self._automaton, with_list_index(event)
-        triggered = False
+    def feed(self, event: Event, index: int) -> None:
+        automaton, columns, event = self._automaton, self._columns, with_list_index(event)
         alone: list[tuple[_Key, int]] = []
         for key in dict.fromkeys(
             (isinstance(value, bool), value) for value in automaton.alphabet.occurring_values(event)
         ):
-            state = self._leave(key)
-            if state is not None:
-                letter = automaton.alphabet.event_letter(event, key[1])
-                triggered |= letter in self._triggers or (self._unmet_triggered and key not in self._homes)
-                alone.append((key, automaton.step(state, letter)))
-        shared = automaton.alphabet.event_letter(event)
-        if shared in self._triggers:
-            self._unmet_triggered = True
-            triggered |= bool(self._groups)
-        if triggered and not self._triggered:
-            self._triggered = True
-        if (unmet := automaton.step(self._state, shared)) != self._state:
+            number = self._leave(key)
+            if number is not None:
+                alone.append((key, columns[automaton.alphabet.event_letter(event, key[1])][number]))
+        shared = columns[automaton.alphabet.event_letter(event)]
+        unmet = self._unmet
+        if shared[unmet] != unmet:
             self.revision += 1
-            self._state = unmet
-        self._move(shared, position)
-        for key, state in alone:
-            self._homes[key] = group = self._group(state, {key: None})
-            self._join(self._groups, group, position)
+            self._numbers[self._place] = shared[unmet]
+        self._move(shared, index)
+        for key, number in alone:
+            self._homes[key] = group = self._group(number, {key: None})
+            self._join(self._groups, group, index)
+
+    @property
+    def _unmet(self) -> int:
+        """The number of the values that have not occurred yet."""
+        return self._numbers[self._place]
 
     def unsatisfied_values(self) -> tuple[Scalar, ...]:
         if self.first_irreparable is not None:
             return tuple(key[1] for key, home in self._homes.items() if home.broken_at == self.first_irreparable)
-        return tuple(key[1] for key, home in self._homes.items() if self._verdict(home.state) == "open")
+        return tuple(key[1] for key, home in self._homes.items() if self._verdict(home.number) == "open")
 
     @property
     def groups(self) -> int:
@@ -201,70 +180,76 @@ class Instances(TableMonitor):
     @property
     def state(self) -> int:
         concerned = self.unsatisfied_values()
-        return self._state_of((isinstance(concerned[0], bool), concerned[0])) if concerned else self._state
+        return self._number((isinstance(concerned[0], bool), concerned[0])) if concerned else self._unmet % self._states
+
+    @property
+    def triggered(self) -> bool:
+        return self._triggered
 
     @property
     def verdict(self) -> Verdict:
         if self.first_irreparable is not None:
             return "violated"
-        verdicts = set(map(self._verdict, self._groups))
+        verdicts = {self._verdict(number) for number in self._groups}
         if "open" in verdicts:
             return "open"
-        return "satisfied" if {*verdicts, self._verdict(self._state)} == {"satisfied"} else "holding"
+        return "satisfied" if {*verdicts, self._verdict(self._unmet)} == {"satisfied"} else "holding"
 
     def distance(self) -> int | None:
         """How many values have an open obligation."""
         if self.first_irreparable is not None:
             return None
-        return sum(len(group.members) for state, group in self._groups.items() if self._verdict(state) == "open")
+        return sum(len(group.members) for number, group in self._groups.items() if self._verdict(number) == "open")
 
     def fingerprint(self, values: Sequence[Scalar]) -> Fingerprint:
         """Equal if all continuations whose events have no other values lead to the same verdict."""
-        alone = tuple(self._state_of((isinstance(value, bool), value)) for value in values)
-        shared = self.first_irreparable is not None, self._state
-        return Fingerprint(shared, alone, elsewhere=frozenset(self._groups))
+        alone = tuple(self._number((isinstance(value, bool), value)) for value in values)
+        shared = self.first_irreparable is not None, self._unmet % self._states
+        return Fingerprint(shared, alone, elsewhere=frozenset(number % self._states for number in self._groups))
 
-    def _state_of(self, key: _Key) -> int:
-        return self._homes[key].state if key in self._homes else self._state
+    def _number(self, key: _Key) -> int:
+        return (self._homes[key].number if key in self._homes else self._unmet) % self._states
 
-    def _verdict(self, state: int) -> Verdict:
-        return self._automaton.verdicts[state]
+    def _verdict(self, number: int) -> Verdict:
+        return self._automaton.verdicts[number % self._states]
 
     def _leave(self, key: _Key) -> int | None:
-        """Take a value out of its group. Returns its state; None for a violated value, which stays in its group."""
+        """Take a value out of its group. Returns its number; None for a violated value, which stays in its group."""
         group = self._homes.get(key)
         if group is None:
-            return self._state
+            return self._unmet
         if group.broken_at is not None:
             return None
         del group.members[key]
         if not group.members:
-            del self._groups[group.state]
-        return group.state
+            del self._groups[group.number]
+        return group.number
 
-    def _move(self, shared: int, index: int) -> None:
+    def _move(self, shared: Column, index: int) -> None:
         """Move every group by the shared letter."""
-        step = self._automaton.step
-        if all(step(state, shared) == state for state in self._groups):
+        if all(shared[number] == number for number in self._groups):
             return
         self.revision += 1
         moved: dict[int, _Group] = {}
         for group in self._groups.values():
-            group.state = step(group.state, shared)
+            group.number = shared[group.number]
             self._join(moved, group, index)
         self._groups = moved
 
     def _join(self, groups: dict[int, _Group], group: _Group, index: int) -> None:
-        """Register a group under its state, merged with a group that is there."""
-        if self._verdict(group.state) == "violated":
+        """Register a group under its number, merged with a group that is there."""
+        number = group.number
+        if number >= self._states and not self._triggered:
+            self._triggered = True
+        if self._violated[number]:
             group.broken_at = index
             if self.first_irreparable is None:
                 self.first_irreparable = index
             return
-        other = groups.get(group.state)
+        other = groups.get(number)
         if other is not None and len(other.members) > len(group.members):
             group, other = other, group
         for key in () if other is None else other.members:
             group.members[key] = None
             self._homes[key] = group
-        groups[group.state] = group
+        groups[number] = group

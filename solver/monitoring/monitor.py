@@ -1,11 +1,13 @@
 """Monitors: follow a whole rule set along a trace at the cost of a few table look-ups an event.
 
-An event moves only the rules that it concerns. These are known beforehand: for each tool the monitor has the rules
-whose state a call of it can change. A rule without X and Y, for example, ignores calls that it does not name, so it is
-in the plan of its own tools only; a rule that counts steps is in the plan of every tool. Conditions are evaluated on
-the event. A quantified rule tracks each of its values, see `lawtrace.solver.monitoring.instances`.
+An event moves only the rules that it concerns. These are known beforehand: for each tool and outcome of a call
+(completed or not) the monitor has the rules whose state such a call can change, each with the column of its transition
+table. A rule without X and Y, for example, ignores calls that it does not name, so it is in the plan of its own tools
+only; a rule that counts steps is in the plan of every tool. Conditions are evaluated on the event, for the rules that
+name its tool. A quantified rule tracks each of its values, see `lawtrace.solver.monitoring.instances`.
 
-A monitor also says whether its rule was *triggered*. The trigger is
+Whether a rule was *triggered* is encoded in the same number as the state of its automaton: with s states, the number is
+below s before the trigger and s higher afterwards, and the columns are doubled to match. The trigger is
 
     Operational Restriction    its action
     Instruction Adherence      its trigger
@@ -27,7 +29,7 @@ from functools import lru_cache
 from typing import Final, Self
 
 from lawtrace.schemas.events import Event
-from lawtrace.schemas.violations import Verdict
+from lawtrace.schemas.violations import Scalar, Verdict
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.normal_form import original_names
@@ -36,8 +38,8 @@ from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRes
 from lawtrace.solver.logic.terms import with_list_index
 from lawtrace.solver.logic.violations import occasions
 from lawtrace.solver.monitoring.first_order import FirstOrderMonitor, FirstOrderRule
-from lawtrace.solver.monitoring.instances import Instances, TableMonitor
-from lawtrace.solver.monitoring.rule_status import FinalStatus, RuleStatus
+from lawtrace.solver.monitoring.instances import Column, Instances, TableMonitor
+from lawtrace.solver.monitoring.rule_status import FinalStatus, Fingerprint, RuleStatus, Violation
 from lawtrace.solver.monitoring.undo import Track, untracked
 
 
@@ -79,17 +81,6 @@ class TriggerFinder:
         return any(automaton.alphabet.event_letter(event, value) in self._letters for value in (None, *values))
 
 
-RuleMonitor = TableMonitor | FirstOrderMonitor
-
-
-def make_monitor(rule: Automaton | FirstOrderRule, track: Track = untracked) -> RuleMonitor:
-    """The monitor of one rule, before any event. `track`: of an undo log."""
-    if isinstance(rule, FirstOrderRule):
-        return track(FirstOrderMonitor)(rule, track)
-    letters = _triggers(rule, rule.formula)
-    return track(Instances)(rule, letters, track) if rule.is_quantified else track(TableMonitor)(rule, letters)
-
-
 class Monitor:
     """Follows a rule set along one trace. It can be queried at any time.
 
@@ -102,12 +93,25 @@ class Monitor:
         """`track`: of an undo log, for its `undoable` subclass."""
         self.rules: Final = tuple(rules)
         self.events = 0
-        compiled = tuple(rules.values())
-        monitors = tuple(make_monitor(rule, track) for rule in compiled)
-        plan = _plan(compiled, tuple(rule.formula for rule in compiled))
-        self._by_tool: Final = {tool: tuple(monitors[place] for place in plan[tool]) for tool in plan}
-        self._elsewhere: Final = self._by_tool[""]
-        self._monitors: Final[dict[str, RuleMonitor]] = dict(zip(rules, monitors, strict=True))
+        automata = tuple(rule for rule in rules.values() if isinstance(rule, Automaton))
+        plan = _plan(automata, tuple(automaton.formula for automaton in automata))
+        self._by_tool: Final = plan.by_tool
+        self._elsewhere: Final = plan.elsewhere
+        self._violated: Final = plan.violated
+        self._numbers: Final = [automaton.initial for automaton in automata]
+        self._tabled: Final = tuple(
+            track(Instances)(automaton, self._numbers, place, plan.columns[place], track)
+            if automaton.is_quantified
+            else track(TableMonitor)(automaton, self._numbers, place)
+            for place, automaton in enumerate(automata)
+        )
+        self._first_order: Final = tuple(
+            track(FirstOrderMonitor)(rule, track) for rule in rules.values() if isinstance(rule, FirstOrderRule)
+        )
+        tabled, first_order = iter(self._tabled), iter(self._first_order)
+        self._monitors: Final[dict[str, TableMonitor | FirstOrderMonitor]] = {
+            name: next(tabled) if isinstance(rule, Automaton) else next(first_order) for name, rule in rules.items()
+        }
 
     def clear(self) -> None:
         """Forget the trace, so that another one can be followed. It is cheaper than a new monitor."""
@@ -124,12 +128,32 @@ class Monitor:
 
         Raises InputError if a rule is about time and the times of the events decrease.
         """
+        numbers, first_order = self._numbers, self._first_order
         by_tool, elsewhere = self._by_tool, self._elsewhere
         for event in events:
             position = self.events
             self.events = position + 1
-            for monitor in by_tool.get(event.tool, elsewhere):
+            if event.outcome == "shielded":  # it never reached its tool: it is counted and moves no rule
+                continue
+            for monitor in first_order:
                 monitor.feed(event, position)
+            completed, attempted, undecided, quantified = by_tool.get(event.tool, elsewhere)
+            steps = completed if event.outcome == "completed" else attempted
+            if undecided:
+                steps = [
+                    *steps,
+                    *((rule, of[automaton.alphabet.event_letter(event)]) for rule, automaton, of in undecided),
+                ]
+            for rule, column in steps:
+                before = numbers[rule]
+                after = column[before]
+                if after != before:
+                    numbers[rule] = after
+                    violated = self._violated[rule]
+                    if violated[after] and not violated[before]:
+                        self._tabled[rule].first_irreparable = position
+            for rule in quantified:
+                self._tabled[rule].feed(event, position)
         return self
 
     @property
@@ -153,40 +177,124 @@ class Monitor:
         """Whether every rule is kept if the trace ends here."""
         return all(monitor.verdict in ("satisfied", "holding") for monitor in self._monitors.values())
 
+    def advance_time(self, time: int) -> None:
+        """Let time pass without an event: a duty whose deadline is before this time cannot be met any more."""
+        for monitor in self._first_order:
+            monitor.advance_time(time)
+
+    def distances(self) -> tuple[int | None, ...]:
+        """For each of `rules` 0 if it is kept should the trace end now, None if no continuation keeps it, else a
+        positive number that falls as its open obligations are met.
+        """
+        return tuple(monitor.distance() for monitor in self._monitors.values())
+
+    def fingerprint(self, values: Mapping[str, Sequence[Scalar]]) -> tuple[Fingerprint, ...]:
+        """Equal for monitors of one rule set, at one time, if the same continuations keep the same rules.
+
+        `values`: for quantified rules with an automaton, by name, the values that continuations have.
+        """
+        return tuple(monitor.fingerprint(values.get(name, ())) for name, monitor in self._monitors.items())
+
+    def revision(self) -> tuple[int, ...]:
+        """Unchanged as long as no quantified rule moves values that do not occur in events."""
+        return tuple(monitor.revision for monitor in self._tabled)
+
+    def is_no_better(self, later: Sequence[Fingerprint], earlier: Sequence[Fingerprint]) -> bool:
+        """Whether every continuation that keeps all rules from the later state on keeps them from the earlier one on.
+
+        `revision` must be the same in both.
+        """
+        return all(
+            one == other or monitor.is_no_better(one, other)
+            for monitor, one, other in zip(self._monitors.values(), later, earlier, strict=True)
+        )
+
+    def times(self) -> set[int]:
+        """The times of past events that the windows of rules may still ask for."""
+        return {time for monitor in self._first_order for time in monitor.times()}
+
+    def undecided(self, rule: str) -> list[Violation]:
+        """What may still become a violation of a rule without an automaton."""
+        monitor = self._monitors[rule]
+        return monitor.undecided if isinstance(monitor, FirstOrderMonitor) else []
+
     def verdicts(self) -> tuple[Verdict, ...]:
         """The verdict of each of `rules`."""
         return tuple(monitor.verdict for monitor in self._monitors.values())
 
 
+_Steps = list[tuple[int, Column]]
+"""Rules that move, by index in the rule set, with their columns."""
+
+
+_Undecided = list[tuple[int, Automaton, dict[int, Column]]]
+"""Rules with a condition on the tool, which must be evaluated first, with the column of each letter."""
+
+_Moves = tuple[_Steps, _Steps, _Undecided, list[int]]
+"""The rules that a call of one tool can move: if it completed, if it did not, those with conditions, the quantified
+ones.
+"""
+
+
+class _Plan:
+    """Which rules an event moves: by the name of its tool, and for tools that no rule names, `elsewhere`."""
+
+    def __init__(self, automata: Sequence[Automaton]) -> None:
+        self.columns: Final = [_columns(automaton, automaton.formula) for automaton in automata]
+        self.violated: Final = [tuple(verdict == "violated" for verdict in a.verdicts) * 2 for a in automata]
+        self._automata: Final = automata
+        tools = {atom.tool for automaton in automata for atom in automaton.atoms}
+        self.by_tool: Final = {tool: self._moves(tool) for tool in tools}
+        self.elsewhere: Final = self._moves("")
+
+    def _moves(self, tool: str) -> _Moves:
+        completed: _Steps = []
+        attempted: _Steps = []
+        undecided: _Undecided = []
+        quantified: list[int] = []
+        for rule, (automaton, columns) in enumerate(zip(self._automata, self.columns, strict=True)):
+            if automaton.is_quantified:
+                if tool in automaton.alphabet.by_tool or not _idle(columns[0]):
+                    quantified.append(rule)
+                continue
+            for steps, completes in ((completed, True), (attempted, False)):
+                letter = automaton.alphabet.tool_letter(tool, completed=completes)
+                if letter is None:
+                    undecided.append((rule, automaton, columns))
+                    break
+                if not _idle(columns[letter]):  # else the rule keeps its state
+                    steps.append((rule, columns[letter]))
+        return completed, attempted, undecided, quantified
+
+
 @lru_cache(maxsize=256)
-def _plan(
-    rules: tuple[Automaton | FirstOrderRule, ...],
-    formulas: tuple[Formula | None, ...],  # noqa: ARG001 (part of the cache key, see `_triggers`)
-) -> dict[str, tuple[int, ...]]:
-    """The places of the rules that a call can move, by its tool; of tools that no rule names, under the empty name."""
-    automata = [rule for rule in rules if isinstance(rule, Automaton)]
-    always = {
-        place
-        for place, rule in enumerate(rules)
-        if isinstance(rule, FirstOrderRule) or rule.counts_steps or 0 in _triggers(rule, rule.formula)
-    }
-    tools = {atom.tool for automaton in automata for atom in automaton.atoms}
-    return {
-        tool: tuple(
-            place
-            for place, rule in enumerate(rules)
-            if place in always or (isinstance(rule, Automaton) and tool in rule.alphabet.by_tool)
-        )
-        for tool in ("", *tools)
-    }
+def _plan(automata: tuple[Automaton, ...], formulas: tuple[Formula | None, ...]) -> _Plan:  # noqa: ARG001
+    """The plan, cached for each rule set. `formulas` is part of the cache key, see `_columns`."""
+    return _Plan(automata)
+
+
+def _idle(column: Column) -> bool:
+    return column == tuple(range(len(column)))
 
 
 @lru_cache(maxsize=1024)
-def _triggers(automaton: Automaton, formula: Formula | None) -> frozenset[int]:
-    """The letters that trigger the rule.
+def _columns(automaton: Automaton, formula: Formula | None) -> dict[int, Column]:
+    """For each letter the next number by the present one, doubled to record the trigger.
 
     The formula is passed with the automaton because formulas with the same meaning may differ in their trigger.
     """
+    states = len(automaton.table)
+    triggers = _triggers(automaton, formula)
+    columns: dict[int, Column] = {}
+    for place, letter in enumerate(automaton.letters):
+        column = [row[place] for row in automaton.table]
+        shifted = [state + states for state in column]
+        columns[letter] = tuple((shifted if letter in triggers else column) + shifted)
+    return columns
+
+
+def _triggers(automaton: Automaton, formula: Formula | None) -> frozenset[int]:
+    """The letters that trigger the rule."""
     template = None if formula is None else match_template(formula)
     match template:
         case OperationalRestriction(_, occasion) | InstructionAdherence(occasion, _):

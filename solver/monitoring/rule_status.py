@@ -64,7 +64,7 @@ class RuleStatus:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What the verdicts on the continuations of a trace depend on; see `TableMonitor.fingerprint`.
+    """What the verdicts on the continuations of a trace depend on; see `Monitor.fingerprint`.
 
     Attributes:
         shared: the tables of the past, or what all values of a quantified rule share.
