@@ -21,7 +21,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.toml_file import place_in_toml, read_toml
 from lawtrace.schemas.errors import FormulaError, InputError, describe_validation_error, input_errors
 from lawtrace.schemas.models import StrictModel
-from lawtrace.schemas.questions import Question, RuleSource, TraceOutcome
+from lawtrace.schemas.questions import Question, RuleSource, TraceOutcome, Under
 from lawtrace.schemas.violations import TemplateName
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
@@ -68,7 +68,7 @@ class Definition(StrictModel):
     parameters: tuple[str, ...] = ()
     formula: str = Field(min_length=1)
     means: str = ""
-    under: Mapping[str, tuple[str, ...]] = Field(default={}, exclude_if=lambda value: not value)
+    under: Under = Field(default={}, exclude_if=lambda value: not value)
 
 
 class Rule(StrictModel):
@@ -79,8 +79,7 @@ class Rule(StrictModel):
         formula: in any syntax that `lawtrace.solver.logic.parser.parse` reads.
         definitions: the definitions that the formula uses, each after those that it uses itself.
         source: whether the law demands it, or the owner's manual.
-        under: by the id of an open question, the readings under which the rule holds; it holds under all readings of
-            other questions.
+        under: the readings of open questions under which the rule holds.
         questions: the questions of `under`.
         regulation: the id of the regulation cited.
         provisions: citations of the provisions that the rule rests on.
@@ -94,7 +93,7 @@ class Rule(StrictModel):
     formula: str = Field(min_length=1)
     definitions: tuple[Definition, ...] = Field(default=(), exclude_if=lambda value: not value)
     source: RuleSource = Field(default="law", exclude_if=lambda value: value == "law")
-    under: Mapping[str, tuple[str, ...]] = Field(default={}, exclude_if=lambda value: not value)
+    under: Under = Field(default={}, exclude_if=lambda value: not value)
     questions: tuple[Question, ...] = Field(default=(), exclude_if=lambda value: not value)
     regulation: str = ""
     provisions: tuple[str, ...] = ()
@@ -216,7 +215,7 @@ class RuleExample(StrictModel):
     kept: str | None = None
     broken: str | None = None
     undetermined: str | None = None
-    under: Mapping[str, tuple[str, ...]] = {}
+    under: Under = Field(default={})
 
     def is_about(self, rule: Rule) -> bool:
         """Whether it is about this variant of its rule."""
@@ -323,7 +322,7 @@ class _WrittenRule(StrictModel):
 
     model_config = ConfigDict(extra="allow")
     formula: str = Field(min_length=1)
-    under: Mapping[str, tuple[str, ...]] = {}
+    under: Under = Field(default={})
 
 
 def _variants(

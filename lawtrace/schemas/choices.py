@@ -29,7 +29,7 @@ Fallback = Literal["refuse", "allow"]
 """What a guard does about a call that it cannot decide."""
 
 OnArguable = Literal["ask", "refuse", "allow"]
-"""What a guard does about a call that is ruled out under some readings of the law only. ``ask``: somebody."""
+"""What a guard does about a call that is ruled out under some readings of the law only. ``ask``: a callback."""
 
 RegulationForm = Literal["text", "restated", "named", "none"]
 """What a prompt contains of the law: the text as published, a restatement, its name, nothing."""

@@ -1,7 +1,7 @@
 """Open questions about a law: points on which careful lawyers differ, their readings, and what verdicts turn on."""
 
 from collections.abc import Mapping
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -17,6 +17,10 @@ Legality = Literal["lawful", "unlawful", "arguable", "undetermined"]
 """What a trace is under all interpretations; see `lawtrace.solver.interpretations`."""
 
 
+Under = Mapping[str, Annotated[tuple[str, ...], Field(min_length=1)]]
+"""By the id of an open question, the readings under which something holds; it holds under all readings of others."""
+
+
 class Reading(StrictModel):
     """One admissible answer to an open question.
 
@@ -24,7 +28,7 @@ class Reading(StrictModel):
         id: short and unique in its question.
         means: what the provision then says.
         basis: the words, the guidance or the case that it rests on.
-        excludes: by the id of another question, the readings that nobody can hold together with this one.
+        excludes: by the id of another question, the readings that cannot be held together with this one.
     """
 
     id: str = Field(min_length=1)

@@ -73,10 +73,12 @@ class RuleJudge:
         monitor = self._monitor
         monitor.clear()
         verdicts = [monitor.verdicts()] if self._states else []
-        for event in events:
-            monitor.feed(event)
-            if self._states:
+        if self._states:
+            for event in events:
+                monitor.feed(event)
                 verdicts.append(monitor.verdicts())
+        else:
+            monitor.run(events)
         statuses = monitor.statuses(end)
         steps: list[Step] = []
         rows: list[RuleVerdict] = []

@@ -121,6 +121,11 @@ def test_variants_of_a_definition_make_variants_of_rules(path: Path) -> None:
         ('["wrote"]', '["told"]', "2 definitions of 'informed' hold under told"),
         ('under = { who = ["wrote"] }', 'under = { when = ["wrote"] }', "question 'when', which does not exist"),
         ("Tell(person == p)", "Tell(person == )", "rule 'tell-first@told': definition 'informed': line 1"),
+        (
+            "kept = ",
+            'broken = "Act()"\n[[rules]]\nid = "never"\nformula = "G !Act"\nunder = { who = [] }\nkept = ',
+            "under.who",
+        ),
         ('id = "wrote"', 'id = "told"', "question 1: .*two readings 'told'"),
     ],
 )
