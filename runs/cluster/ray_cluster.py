@@ -72,10 +72,16 @@ class _Slot:
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """Why a worker does not take a job. ``alive``: whether it has its core nevertheless."""
+    """Why a worker does not take a job.
+
+    Attributes:
+        alive: whether it has its core nevertheless.
+        killed: whether its process ended without an error that it raised.
+    """
 
     reason: str
     alive: bool
+    killed: bool = False
 
 
 class RayCluster:
@@ -209,6 +215,9 @@ class _Scheduler(Generic[Given, Product]):
                 return
             if kept and not refusal.alive:  # it was lost while it had no job
                 continue
+            if refusal.killed and self._lost <= MAX_LOST and not self._done:
+                log.warning("worker lost", worker=name, reason=refusal.reason)
+                continue
             if refusal.alive:
                 self._refused.append((worker, self._begun.get(name)))
             else:
@@ -236,7 +245,8 @@ class _Scheduler(Generic[Given, Product]):
             return _Refusal(late, alive=name in self._begun)
         except ray.exceptions.RayError as error:
             self._lost += 1
-            return _Refusal(f"it ended while it started: {_why_ended(error)}", alive=False)
+            raised, why = _why_ended(error)
+            return _Refusal(f"it ended while it started: {why}", alive=False, killed=not raised)
         finally:
             starting.cancel()
             done.cancel()
@@ -379,12 +389,12 @@ _FAILURES: Mapping[str, type[LawtraceError]] = {
 """The errors of units that keep their type; others are operational."""
 
 
-def _why_ended(error: Exception) -> str:
-    """The error in the worker, if it raised one, else what Ray says."""
+def _why_ended(error: Exception) -> tuple[bool, str]:
+    """Whether the worker raised an error; that error, else what Ray says."""
     raised = [line for line in str(error).splitlines() if re.match(r"[\w.]+(Error|Exception): ", line)]
     if not raised:
-        return _first_line(error)
-    return f"{raised[-1]}; {SAME_VERSION}" if "No module named" in raised[-1] else raised[-1]
+        return False, _first_line(error)
+    return True, f"{raised[-1]}; {SAME_VERSION}" if "No module named" in raised[-1] else raised[-1]
 
 
 def _first_line(error: Exception) -> str:
