@@ -17,6 +17,7 @@ class Task(TaskFields):
     """A task in both styles: a pair over one reference trace.
 
     Attributes:
+        environment_version: of the environment that it was made for.
         variant: authorized or denied; rates never mix the two.
         source: ``synthesized``, or the publication of an imported task.
         applicable: the ids of the rules that are triggered on the reference trace.

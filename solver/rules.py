@@ -21,7 +21,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.toml_file import place_in_toml, read_toml
 from lawtrace.schemas.errors import FormulaError, InputError, describe_validation_error, input_errors
 from lawtrace.schemas.models import StrictModel
-from lawtrace.schemas.questions import Question, RuleSource, TraceOutcome, Under
+from lawtrace.schemas.questions import Legality, Question, RuleSource, TraceOutcome, Under
 from lawtrace.schemas.violations import TemplateName
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
@@ -241,11 +241,13 @@ class SessionExample(StrictModel):
         about: what happens in it.
         trace: in the notation of `lawtrace.solver.trace_notation`.
         breaks: the ids of the rules that it does not keep; it keeps all others.
+        verdict: what it is under all interpretations, by the rules of the law; None if that is not asked.
     """
 
     about: str = Field(min_length=1)
     trace: str
     breaks: tuple[str, ...] = ()
+    verdict: Legality | None = None
 
 
 @dataclass(frozen=True, slots=True)

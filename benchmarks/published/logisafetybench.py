@@ -113,6 +113,7 @@ def _task(
         id=row["trace_id"],
         source="LogiSafetyBench",
         environment=environment.name,
+        environment_version=environment.version,
         rules=tuple(rules),
         applicable=tuple(verdict.rule for verdict in verdicts if verdict.triggered),
         initial_state=encode_state(initial, environment.entities),

@@ -7,9 +7,19 @@ A regulation file restates the text in TOML, provision by provision:
     source = "Directive (EU) 2015/2366"
     restated = true
 
+    [[acts]]
+    id = "PSD2"
+    reference = "CELEX 02015L2366-20250117"
+    consolidated = 2025-01-17
+    in_force_from = 2018-01-13
+
     [[provisions]]
-    citation = "Article 97(1)(a)"
+    citation = "PSD2 Article 97(1)(a)"
     text = "..."
+
+    [[omissions]]
+    citation = "PSD2 Article 97(5)"
+    about = "use of the account provider's procedures"
 
 A file `manual.toml` beside it has what the owner of the tools demands on top of the law, as `entries = ["...", "..."]`.
 They are cited as *Manual 1*, *Manual 2*.
@@ -17,6 +27,7 @@ They are cited as *Manual 1*, *Manual 2*.
 
 import re
 from collections.abc import Sequence
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -36,6 +47,31 @@ _SHORTENED = re.compile(r" \([a-z][a-z ]+\)$")
 _Read = TypeVar("_Read", bound=StrictModel)
 
 
+class Act(StrictModel):
+    """An act that a regulation restates.
+
+    Attributes:
+        id: how the citations of its provisions begin.
+        reference: where the text is: a CELEX number, or a part of the CFR.
+        consolidated: the date of the version that is restated.
+        in_force_from: the first day on which it applies.
+        in_force_to: the last one; None where no end is known.
+    """
+
+    id: str = Field(min_length=1)
+    reference: str = Field(min_length=1)
+    consolidated: date
+    in_force_from: date
+    in_force_to: date | None = None
+
+
+class Omission(StrictModel):
+    """A part of a restated article that is left out, and what it is about."""
+
+    citation: str = Field(min_length=1)
+    about: str = Field(min_length=1)
+
+
 class Provision(StrictModel):
     """The smallest citable part of a regulation."""
 
@@ -49,6 +85,9 @@ class Provision(StrictModel):
     """Interpretation for the tools of the environment, where it goes beyond the words of the law."""
     within: tuple[str, ...] = ()
     """The citations of the units above it, outermost first: a rule may cite a paragraph and mean all its points."""
+    in_force_from: date | None = None
+    """The first day on which it applies; None for that of its act. ``in_force_to``: the last one."""
+    in_force_to: date | None = None
 
     def words(self) -> str:
         """The quotable text: the opening of its list and its own words."""
@@ -67,6 +106,8 @@ class Regulation(StrictModel):
         id: the short name that rules cite.
         source: reference of the original.
         restated: whether the provisions restate the law in other words, which evaluations must report.
+        acts: the acts that it restates.
+        omissions: what is left out of articles that it restates.
         manual: the entries of the owner's manual, which is no law.
     """
 
@@ -74,7 +115,9 @@ class Regulation(StrictModel):
     title: str
     source: str
     restated: bool
+    acts: tuple[Act, ...] = ()
     provisions: tuple[Provision, ...] = Field(min_length=1)
+    omissions: tuple[Omission, ...] = ()
     manual: tuple[Annotated[str, Field(min_length=1)], ...] = ()
 
     @cached_property
@@ -118,14 +161,8 @@ class Regulation(StrictModel):
     def with_provisions(self, provisions: Sequence[Provision]) -> "Regulation":
         """The same regulation with only these provisions."""
         # Not a copy, which would keep the cached index of all provisions.
-        return Regulation(
-            id=self.id,
-            title=self.title,
-            source=self.source,
-            restated=self.restated,
-            provisions=tuple(provisions),
-            manual=self.manual,
-        )
+        kept = {name: value for name, value in self if name in Regulation.model_fields}
+        return Regulation(**{**kept, "provisions": tuple(provisions)})
 
     @property
     def name(self) -> str:
@@ -143,6 +180,7 @@ class Regulation(StrictModel):
         for provision in self.provisions:
             words = provision.whole() if readings else provision.words()
             lines.append(f"{provision.citation}: {words}")
+        lines += [f"{omission.citation} is left out. It is about {omission.about}." for omission in self.omissions]
         return "\n".join(lines)
 
 

@@ -27,6 +27,7 @@ class Environment:
 
     Attributes:
         name: name on the command line.
+        version: which declaration, law and manual these are. Tasks name it, and are not judged with another one.
         title: name for readers (``Financial``).
         object_name: the object with the tools in a program.
         summary: purpose of the tools; models read it.
@@ -50,6 +51,7 @@ class Environment:
     facts: tuple[Fact, ...] = ()
     declines: str | None = None
     simulated: bool = True
+    version: str = "1"
 
     def __post_init__(self) -> None:
         for name in ("entities", "tools"):

@@ -83,13 +83,14 @@ class PublishedCase(StrictModel):
 
 
 class TaskFields(StrictModel):
-    """The fields of a task and of its row, see `Task`."""
+    """The fields of a task and of its row, see `Task`. Rows without ``environment_version`` are of version 1."""
 
     schema_version: Literal["lawtrace.task/2"] = "lawtrace.task/2"
     id: str
     variant: TaskVariant = "authorized"
     source: str = "synthesized"
     environment: str
+    environment_version: str = Field(default="1", exclude_if=lambda value: value == "1")
     applicable: tuple[str, ...]
     initial_state: StateRow
     target_state: StateRow

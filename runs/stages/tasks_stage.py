@@ -317,6 +317,7 @@ def _task(
     return Task(
         id=row.id,
         environment=environment.name,
+        environment_version=environment.version,
         rules=tuple(rules),
         applicable=tuple(verdict.rule for verdict in verdicts if verdict.triggered),
         initial_state=row.initial_state,

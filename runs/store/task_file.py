@@ -162,6 +162,11 @@ def _task_problem(environment: Environment, task: Task, seen: set[str]) -> str |
         return "this id occurs twice; a verdict would be ambiguous"
     if task.environment != environment.name:
         return f"its environment is {task.environment!r}, others are {environment.name!r}"
+    if task.environment_version != environment.version:
+        return (
+            f"it is for version {task.environment_version} of {environment.name!r}, and here is version "
+            f"{environment.version}, with other tools and rules; use the lawtrace of its release, or build tasks again"
+        )
     try:
         check_rules(task.rules, environment)
         task.initial(environment)

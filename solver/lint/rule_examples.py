@@ -1,13 +1,15 @@
 """Rule examples: traces that keep, break or leave open a rule, run against it, and the words that they rest on."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Event, Json
-from lawtrace.schemas.questions import TraceOutcome
+from lawtrace.schemas.questions import RuleSource, TraceOutcome, Under
+from lawtrace.solver.interpretations import judge_legality, question_groups
 from lawtrace.solver.logic.signature import Declared, Signature, environment_signature
 from lawtrace.solver.logic.terms import kind_of
 from lawtrace.solver.monitoring.monitor import Monitor
@@ -50,7 +52,7 @@ def run_examples(file: RuleFile, environment: Environment, regulation: Regulatio
     must be in a provision that the rule cites.
     """
     signature = environment_signature(environment)
-    together = Monitor({rule.id: rule.compiled for rule in file.rules} if file.sessions else {})
+    together = _RuleSet(file.rules if file.sessions else ())
     return (
         *(
             ExampleFinding(rule.id, f"example {number}{place}", message)
@@ -107,16 +109,37 @@ def _misjudged(rule: Rule, example: RuleExample, signature: Signature) -> Iterat
             yield place, f"the rule is {found}"
 
 
-def _session_faults(monitor: Monitor, example: SessionExample, signature: Signature) -> Iterator[str]:
+class _RuleSet:
+    """A rule set that judges sessions."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.rules: Final = rules
+        self.monitor: Final = Monitor({rule.id: rule.compiled for rule in rules})
+        self.groups: Final = question_groups(rules)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A verdict on a rule (`lawtrace.solver.interpretations.JudgedRule`)."""
+
+    source: RuleSource
+    under: Under
+    outcome: TraceOutcome
+
+
+def _session_faults(rule_set: _RuleSet, example: SessionExample, signature: Signature) -> Iterator[str]:
     try:
         trace = read_trace(example.trace)
         if faults := list(_undeclared(trace.events, signature)):
             yield from faults
             return
-        found = _judge(monitor, trace)
+        found = _judge(rule_set.monitor, trace)
     except InputError as error:
         yield str(error)
         return
+    judged = [_Judged(rule.source, rule.under, found[rule.id]) for rule in rule_set.rules]
+    if example.verdict not in (None, verdict := judge_legality(rule_set.groups, judged)[0]):
+        yield f"it is {verdict}, not {example.verdict}"
     for rule in example.breaks:
         if found.get(rule) == "kept":
             yield f"{rule} is kept"

@@ -107,6 +107,8 @@ def test_examples_of_a_whole_rule_set(tmp_path: Path) -> None:
     assert (
         findings(tmp_path, rules + session.replace("'authorize'", "'authorize', 'x'"))[0][2] == "there is no rule 'x'"
     )
+    assert not findings(tmp_path, f"{rules}{session}verdict = 'unlawful'")
+    assert findings(tmp_path, f"{rules}{session}verdict = 'lawful'")[0][2] == "it is unlawful, not lawful"
     file = tmp_path / "rules.toml"
     assert count_examples(read_rule_file(file)) == 1
 
