@@ -162,7 +162,7 @@ class Regulation(StrictModel):
         """The same regulation with only these provisions."""
         # Not a copy, which would keep the cached index of all provisions.
         kept = {name: value for name, value in self if name in Regulation.model_fields}
-        return Regulation(**{**kept, "provisions": tuple(provisions)})
+        return Regulation.model_validate({**kept, "provisions": tuple(provisions)})
 
     @property
     def name(self) -> str:
