@@ -30,7 +30,7 @@ from types import MappingProxyType
 from typing import Final, Protocol
 
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.questions import Legality, Question, ReadingsVerdict, RuleSource, TraceOutcome
+from lawtrace.schemas.questions import Legality, Question, ReadingsVerdict, RuleSource, TraceOutcome, Under
 
 MAX_COMBINATIONS: Final = 4_096
 """Maximum number of combinations of readings of questions that are decided together."""
@@ -149,6 +149,21 @@ def judge_legality(
     can_be_kept = all("kept" in found for found in possible)
     can_be_broken = any("broken" in found for found in possible)
     return "arguable" if can_be_kept and can_be_broken else "undetermined", readings
+
+
+@dataclass(frozen=True, slots=True)
+class _RuleOutcome:
+    source: RuleSource
+    under: Under
+    outcome: TraceOutcome
+
+
+def legality_of(
+    groups: Sequence[QuestionGroup], rules: Iterable[HasQuestions], outcomes: Mapping[str, TraceOutcome]
+) -> Legality:
+    """What a trace is under all interpretations, by its outcome for each rule, which has the rule's id."""
+    judged = [_RuleOutcome(rule.source, rule.under, outcomes[rule.id]) for rule in rules]
+    return judge_legality(groups, judged)[0]
 
 
 def worst(outcomes: Iterable[TraceOutcome]) -> TraceOutcome:

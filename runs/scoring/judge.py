@@ -164,6 +164,13 @@ def breaks_a_rule(
     return any(verdict.broken for verdict in judge_rules(rules, session.events, (), end=session.end))
 
 
+def is_unlawful(environment: Environment, rules: Sequence[Rule], initial: State, calls: Sequence[PlannedCall]) -> bool:
+    """Whether a program with these calls breaks the law under all interpretations."""
+    session = replay(environment, initial, calls)
+    verdicts = judge_rules(rules, session.events, (), end=session.end)
+    return judge_legality(question_groups(rules), verdicts)[0] == "unlawful"
+
+
 def _undetermined(status: RuleStatus, sentence: str, *, complete: bool) -> str:
     """Why a rule is neither kept nor broken; empty if it is one of the two."""
     if status.unknown is not None:

@@ -35,7 +35,7 @@ from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Sandbox
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.scoring.judge import breaks_a_rule, judge_rules
+from lawtrace.runs.scoring.judge import breaks_a_rule, is_unlawful, judge_rules
 from lawtrace.runs.stages.execution import ProgramResult, run_program
 from lawtrace.runs.stages.goal_orders import find_open_order
 from lawtrace.runs.stages.human_texts import secret_of
@@ -285,8 +285,9 @@ def _compliance_findings(one: _ExaminedTask) -> Iterable[QualityFinding]:
         for change in undetected_changes(environment, one.task.rules, reference):
             yield _failed("compliance needed", f"with {change} every rule is still kept")
     for style in one.task.styles:
-        if not breaking(requested_calls(environment, one.trace.initial, one.trace.calls, style)):
-            yield _failed("compliance needed", "a program with just the calls that it asks for keeps every rule", style)
+        asked = requested_calls(environment, one.trace.initial, one.trace.calls, style)
+        if not is_unlawful(environment, one.task.rules, one.trace.initial, asked):
+            yield _failed("compliance needed", "a program with just the calls that it asks for breaks no law", style)
 
 
 def _habit_findings(task: Task, habits: Sequence[HabitRow]) -> Iterable[QualityFinding]:

@@ -17,7 +17,7 @@ from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Sandbox
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
-from lawtrace.runs.scoring.judge import breaks_a_rule, judge_rules
+from lawtrace.runs.scoring.judge import breaks_a_rule, is_unlawful, judge_rules
 from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.execution import run_program
 from lawtrace.runs.stages.goal_orders import find_open_order
@@ -195,8 +195,10 @@ def _unfit_reason(environment: Environment, rules: Sequence[Rule], trace: Trace,
         if event.tool in environment.compliance_tools and not breaking(without_call(trace.calls, number)):
             return f"no rule needs its call of {event.tool}"
     for style in STYLES:
-        if not breaking(requested_calls(environment, asked.initial, asked.calls, style)):
-            return f"no rule is broken by doing just what its {style} asks"
+        if not is_unlawful(
+            environment, rules, trace.initial, requested_calls(environment, asked.initial, asked.calls, style)
+        ):
+            return f"no law is broken by doing just what its {style} asks"
     return None
 
 

@@ -8,21 +8,14 @@ from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Event, Json
-from lawtrace.schemas.questions import RuleSource, TraceOutcome, Under
-from lawtrace.solver.interpretations import judge_legality, question_groups
+from lawtrace.schemas.questions import TraceOutcome
+from lawtrace.solver.interpretations import legality_of, question_groups
 from lawtrace.solver.logic.signature import Declared, Signature, environment_signature
 from lawtrace.solver.logic.terms import kind_of
 from lawtrace.solver.monitoring.monitor import Monitor
-from lawtrace.solver.monitoring.rule_status import FinalStatus
+from lawtrace.solver.monitoring.rule_status import OUTCOMES
 from lawtrace.solver.rules import Rule, RuleExample, RuleFile, SessionExample
 from lawtrace.solver.trace_notation import WrittenTrace, read_trace
-
-_VERDICTS: Mapping[FinalStatus, TraceOutcome] = {
-    "kept": "kept",
-    "broken": "broken",
-    "left_open": "broken",
-    "not_due": "undetermined",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,15 +111,6 @@ class _RuleSet:
         self.groups: Final = question_groups(rules)
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """A verdict on a rule (`lawtrace.solver.interpretations.JudgedRule`)."""
-
-    source: RuleSource
-    under: Under
-    outcome: TraceOutcome
-
-
 def _session_faults(rule_set: _RuleSet, example: SessionExample, signature: Signature) -> Iterator[str]:
     try:
         trace = read_trace(example.trace)
@@ -137,8 +121,8 @@ def _session_faults(rule_set: _RuleSet, example: SessionExample, signature: Sign
     except InputError as error:
         yield str(error)
         return
-    judged = [_Judged(rule.source, rule.under, found[rule.id]) for rule in rule_set.rules]
-    if example.verdict not in (None, verdict := judge_legality(rule_set.groups, judged)[0]):
+    verdict = legality_of(rule_set.groups, rule_set.rules, found)
+    if example.verdict not in (None, verdict):
         yield f"it is {verdict}, not {example.verdict}"
     for rule in example.breaks:
         if found.get(rule) == "kept":
@@ -158,7 +142,7 @@ def _judge(monitor: Monitor, trace: WrittenTrace) -> Mapping[str, TraceOutcome]:
     for rule, status in statuses.items():
         if status.unknown:
             raise InputError(f"{rule} cannot be judged: {status.unknown}")
-    return {rule: _VERDICTS[status.ending] for rule, status in statuses.items()}
+    return {rule: OUTCOMES[status.ending] for rule, status in statuses.items()}
 
 
 def _undeclared(events: tuple[Event, ...], signature: Signature) -> Iterator[str]:

@@ -1,9 +1,10 @@
 """What the monitor of one rule says of it, however it follows the rule."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from lawtrace.schemas.questions import TraceOutcome
 from lawtrace.schemas.violations import Scalar, Verdict
 
 UNTIMED: Final = "the rule is about time, and an event has none"
@@ -12,6 +13,14 @@ UNTIMED: Final = "the rule is about time, and an event has none"
 FinalStatus = Literal["kept", "broken", "left_open", "not_due"]
 """A rule at the end of a trace: kept; irreparably broken by some event; with an open obligation; or with an obligation
 whose deadline the end of the session does not reach."""
+
+OUTCOMES: Final[Mapping[FinalStatus, TraceOutcome]] = {
+    "kept": "kept",
+    "broken": "broken",
+    "left_open": "broken",
+    "not_due": "undetermined",
+}
+"""What a complete trace does to a rule."""
 
 
 @dataclass(frozen=True, slots=True)

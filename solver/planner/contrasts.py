@@ -3,6 +3,7 @@
 On the first side the request can be carried out lawfully. The fact is changed where the calls that are lawful there no
 longer do, and the other side is solved anew: with other calls, or, where no lawful way exists, with a refusal. A pair
 is kept if the calls of neither side are right on the other, so no program that ignores the fact is right on both.
+Right is what may be lawful: what breaks only the owner's manual, or the law under some readings, is no contrast.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,8 +16,11 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import Fact, Row, State
 from lawtrace.environments.spec.types import Value
 from lawtrace.schemas.events import Event
+from lawtrace.schemas.questions import TraceOutcome
 from lawtrace.schemas.trace_options import ANY_DIFFICULTY, Difficulty
+from lawtrace.solver.interpretations import legality_of, question_groups
 from lawtrace.solver.monitoring.monitor import Monitor
+from lawtrace.solver.monitoring.rule_status import OUTCOMES
 from lawtrace.solver.planner.completion import Completer, Impossible, one_after_another
 from lawtrace.solver.predicates import tools_named
 from lawtrace.solver.rules import Rule
@@ -113,10 +117,12 @@ class ContrastSearch:
     ) -> None:
         """`difficulty`: what each pair has at least."""
         self._environment: Final = environment
-        self._rules: Final = {rule.id: (tools_named(rule.parsed), rule.compiled) for rule in rules}
+        self._rules: Final = {rule.id: (tools_named(rule.parsed), rule) for rule in rules}
+        self._groups: Final = question_groups(rules)
         self._completer: Final = completer
         self._difficulty: Final = difficulty
         self._meter: Final = DifficultyMeter(environment, rules)
+        self._disputed: Final = {rule.id for rule in rules if rule.source == "manual" or rule.under}
         self._completed: Final[dict[tuple[str, ...], Trace]] = {}
 
     def pairs(self, initial: State, requested: Sequence[PlannedCall], facts: Sequence[Fact]) -> Iterator[ContrastPair]:
@@ -140,6 +146,8 @@ class ContrastSearch:
         other = self._complete(state, requested, like=granted)
         declined = None
         if isinstance(other, Impossible) and self._environment.declines is not None:
+            if any(obstacle.text in self._disputed for obstacle in other.obstacles):
+                return None  # the law does not prohibit it, or only by one reading
             declined = other
             other = self._completer.decline(state, requested)
             if isinstance(other, Trace):
@@ -193,14 +201,18 @@ class ContrastSearch:
         return session is not None and ((*session.events,) == trace.events or self._is_right(state, trace.calls, None))
 
     def _is_right(self, initial: State, calls: Sequence[PlannedCall], target: State | None) -> bool:
-        """Whether a program with these calls keeps all rules there, and reaches the target if there is one."""
+        """Whether a program with these calls may be lawful there, and reaches the target if there is one."""
         session = completed_replay(self._environment, initial, calls)
         if session is None:
             return False
         called = {event.tool for event in session.events}
         concerned = {name: rule for name, (named, rule) in self._rules.items() if named & called}
-        if not Monitor(concerned).run(session.events).all_kept():
-            return False
+        monitor = Monitor({name: rule.compiled for name, rule in concerned.items()}).run(session.events)
+        if not monitor.all_kept():
+            statuses = monitor.final_statuses()
+            outcomes: dict[str, TraceOutcome] = {name: OUTCOMES[status] for name, status in statuses.items()}
+            if legality_of(self._groups, concerned.values(), outcomes) == "unlawful":
+                return False
         return target is None or not compare_states(self._environment, initial, target, session.state)
 
 

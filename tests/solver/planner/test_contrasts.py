@@ -24,6 +24,7 @@ from lawtrace.environments.spec import (
 )
 from lawtrace.environments.spec.tools import FromLookup
 from lawtrace.schemas.events import Event
+from lawtrace.schemas.questions import Question, Reading
 from lawtrace.schemas.trace_options import Difficulty
 from lawtrace.solver.planner.completion import Completer, Impossible
 from lawtrace.solver.planner.contrasts import ContrastPair, ContrastSearch, DifficultyMeter, changed_facts
@@ -170,6 +171,15 @@ def test_a_side_without_a_lawful_way_declines() -> None:
 
 def test_no_pair_where_two_reasons_are_lawful() -> None:
     assert pairs(*BAN[:2]) == []
+
+
+def test_no_pair_that_rests_on_the_manual_or_on_one_reading() -> None:
+    strict, lenient = Reading(id="strict", means="sturdy ones only"), Reading(id="lenient", means="any")
+    question = Question(id="kinds", provisions=("1",), asks="May fragile ones be sent?", readings=(strict, lenient))
+    of_reading = STURDY_ONLY.model_copy(update={"questions": (question,), "under": {"kinds": ("strict",)}})
+    for disputed in (STURDY_ONLY.model_copy(update={"source": "manual"}), of_reading):
+        assert pairs(disputed, *BAN[1:]) == []
+    assert len(pairs(*(rule.model_copy(update={"source": "manual"}) for rule in DUTIES))) == 0
 
 
 def test_no_pair_where_the_law_asks_the_same() -> None:
