@@ -2,8 +2,8 @@
 
 An abstract state consists of
 
-- the truth of each refusal that depends on the state alone (the door is locked), and whether an unused value is left
-  for each parameter that needs one;
+- the truth of each refusal that depends on the state alone (the door is locked), and for each parameter that needs an
+  unused value whether one is left; how many are left where there are few, so that each call uses one up;
 - for each table that tools refer to: how many rows of each *class* the caller knows, capped at the largest number that
   one call refers to (one more where calls use rows up), and which classes a look-up could still add. The class of a
   row consists of the refusals that name it (the guest has access already). A row that every tool refuses is left out.
@@ -41,7 +41,7 @@ from lawtrace.solver.planner.search_state import SearchState
 from lawtrace.solver.predicates import ObservedPredicates
 
 MAX_ENUMERATED_VALUES = 4
-"""Parameters with at most this many values are enumerated."""
+"""Parameters with at most this many values are enumerated, and so many unused values are counted."""
 EXPLORED_TABLES = 10_000
 """How many table versions keep their row classes while abstract states are explored."""
 WALKED_TABLES = 100
@@ -126,7 +126,9 @@ class StateAbstraction:
                 self._add_queries(tool, term, is_refusal=False)
         sources = [parameter.source for tool in environment.tools.values() for parameter in tool.parameters]
         domains = [source.sampler for source in sources if isinstance(source, FromUser)]
-        self._unused_values = [domain for domain in domains if isinstance(domain, UnusedValue)]
+        unused = [domain for domain in domains if isinstance(domain, UnusedValue)]
+        self._unused_values = [(d, len(d.values) if len(d.values) <= MAX_ENUMERATED_VALUES else 1) for d in unused]
+        """Each with the number up to which the values left are counted."""
         self._referring = {table: _referring_tools(environment, table) for table in environment.entities}
         self._tables_read = {
             table: tuple(sorted(frozenset[str]().union(*(query.tables_read for query in queries))))
@@ -198,14 +200,14 @@ class StateAbstraction:
     def _state_truths(self, state: State) -> AbstractState:
         """The answers on the state alone."""
         answers = [query.answer(state) for query in self._state_queries]
-        return (*answers, *(bool(domain.candidates(state)) for domain in self._unused_values))
+        return (*answers, *(min(len(domain.candidates(state)), cap) for domain, cap in self._unused_values))
 
     def beyond_caps(self, search_state: SearchState) -> set[tuple[str, object]]:
         """Rows and unused values beyond the counted number, each with its table."""
         more: set[tuple[str, object]] = {
             (domain.entity.table, number)
-            for number, domain in enumerate(self._unused_values)
-            if len(domain.candidates(search_state.state)) > 1
+            for number, (domain, cap) in enumerate(self._unused_values)
+            if len(domain.candidates(search_state.state)) > cap
         }
         for table in (table for table, cap in self.row_caps.items() if cap > 1):
             known, counts = search_state.known.get(table, {}), Counter[tuple[bool, RowClass]]()
