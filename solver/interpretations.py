@@ -89,6 +89,13 @@ def question_groups(rules: Iterable[HasQuestions]) -> tuple[QuestionGroup, ...]:
     return tuple(_group([known[name] for name in names]) for names in found)
 
 
+def are_compatible(groups: Iterable[QuestionGroup], rules: Iterable[Conditional]) -> bool:
+    """Whether all the rules hold under some interpretation, those of the manual aside."""
+    needed = [(name, of) for rule in rules if rule.source == "law" for name, of in rule.under.items()]
+    taken = ([dict(zip(group.questions, readings, strict=True)) for readings in group.combinations] for group in groups)
+    return all(any(all(readings.get(name, of[0]) in of for name, of in needed) for readings in each) for each in taken)
+
+
 def _group(questions: Sequence[Question]) -> QuestionGroup:
     names = tuple(question.id for question in questions)
     listed = ", ".join(map(repr, names))

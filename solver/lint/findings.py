@@ -12,7 +12,7 @@ from lawtrace.solver.model_checking.call_scopes import ScopeName
 from lawtrace.solver.model_checking.explanations import join_names, step_texts
 from lawtrace.solver.model_checking.product_search import Found
 
-RuleFindingKind = Literal["conflict", "unreachable", "vacuous", "redundant", "equivalent", "undecided"]
+RuleFindingKind = Literal["conflict", "unreachable", "vacuous", "redundant", "equivalent", "unseparated", "undecided"]
 
 
 class Witness(FrozenModel):
@@ -34,7 +34,8 @@ class RuleFinding(FrozenModel):
         kind: *conflict*: no trace with a call keeps the rules, or none in which the last of them is triggered.
             *unreachable*: no trace that keeps all rules calls the tool. *vacuous*: the rule is never triggered (a
             vacuous rule of a template over free calls is implied as well, and not listed as redundant). *redundant*:
-            the reasons imply the rule. *equivalent*: the rules have the same meaning. *undecided*: questions that
+            the reasons imply the rule. *equivalent*: the rules have the same meaning. *unseparated*: two readings of an
+            open question make no difference. *undecided*: questions that
             exceeded the limit.
         rules: the rules concerned: the smallest conflicting set, the redundant rule, the equivalent rules.
         reasons: the other rules that cause it, a minimal set.

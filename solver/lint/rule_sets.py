@@ -18,6 +18,7 @@ from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.automata.operations import complement
 from lawtrace.solver.lint.findings import Excluded, RuleFinding, RuleSetAnalysis, Witness, witness_from
 from lawtrace.solver.lint.first_order_rule_sets import FirstOrderAnalysis, find_first_order_examples, triggering_calls
+from lawtrace.solver.lint.open_questions import find_unseparated_readings, sort_by_interpretations
 from lawtrace.solver.logic.normal_form import disjunction
 from lawtrace.solver.logic.syntax import Atom, Eventually, ForAll, Formula, Top, atoms_of, is_untimed
 from lawtrace.solver.model_checking.call_scopes import free_scope
@@ -272,8 +273,16 @@ def analyse_rules(
         breaking = {rule.id: bounded.breaking[rule.id] for rule in rules if rule.id in bounded.breaking}
         calling = {**calling, **bounded.calling}
         assumptions += bounded.assumptions
+    findings, without_course = sort_by_interpretations(rules, findings)
+    undecided = {rule for finding in findings if finding.kind == "undecided" for rule in finding.rules}
+    if not conflicting:
+        findings += find_unseparated_readings(rules, breaking, undecided)
     return RuleSetAnalysis(
-        findings=tuple(findings), breaking=breaking, calling=calling, assumptions=assumptions, nodes=prover.nodes
+        findings=tuple(findings),
+        breaking=breaking,
+        calling=calling,
+        assumptions=(*assumptions, *without_course),
+        nodes=prover.nodes,
     )
 
 
