@@ -1,5 +1,6 @@
 """The law as published in several documents, and the citations of rules in it."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -140,3 +141,26 @@ def test_published_texts_contain_what_curated_rules_and_restatements_cite(name: 
     assert [citation for citation in sorted(cited) if not law.cited(citation)] == []
     lost = {"clinic": ["§ 164.512(b)(1)(i)"]}  # a page of this copy is lost
     assert [one.citation for one in domain.regulation.provisions if not law.cited(one.citation)] == lost.get(name, [])
+
+
+DISAPPLIES = re.compile(r"\bnot apply|\bderogat|\bnotwithstanding|^except\b|\bexcept (?:as|when|to|for|where)\b", re.I)
+"""Words of paragraphs that take something away from another one."""
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+@pytest.mark.parametrize(("name", "files"), [TEXTS[0], TEXTS[3], TEXTS[4], TEXTS[6], *TEXTS[8:]])
+def test_paragraphs_that_disapply_others_are_restated_or_named_as_left_out(name: str, files: tuple[str, ...]) -> None:
+    restated, law = load_domain(name).regulation, published(name, files).regulation
+    known = {*restated.by_citation, *(one.citation for one in restated.omissions)}
+    units = [(*one.within, one.citation) for one in law.provisions]
+    articles = {unit[0] for unit in units if not known.isdisjoint(unit)}
+    above = {citation for unit in units if unit[-1] in known for citation in unit}
+    assert [
+        one.citation
+        for one, unit in zip(law.provisions, units, strict=True)
+        if unit[0] in articles
+        and DISAPPLIES.search(one.words())
+        and known.isdisjoint(unit)
+        and one.citation not in above
+    ] == []
