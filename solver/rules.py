@@ -380,17 +380,17 @@ def _first_twice(names: Iterable[str]) -> str | None:
     return next((name for name in names if name in seen or seen.add(name)), None)
 
 
-def read_curated_rules(path: Path) -> tuple[Rule, ...]:
-    """The rules of a TOML file. Raises InputError naming file, line and rule."""
-    return read_rule_file(path).rules
-
-
 def load_rules(path: Path) -> tuple[Rule, ...]:
     """The rules of a file: curated TOML, or JSON lines of a stage. Raises InputError naming the line."""
-    rules = read_curated_rules(path) if path.suffix == ".toml" else _read_rule_lines(path)
-    if not rules:
+    return load_rule_file(path).rules
+
+
+def load_rule_file(path: Path) -> RuleFile:
+    """The rules of a file, with the examples of curated ones. Raises as `load_rules`."""
+    file = read_rule_file(path) if path.suffix == ".toml" else RuleFile(_read_rule_lines(path))
+    if not file.rules:
         raise InputError(f"{path}: contains no rules; with an empty rule set every attempt would be compliant")
-    return rules
+    return file
 
 
 def _read_rule_lines(path: Path) -> tuple[Rule, ...]:

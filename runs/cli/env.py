@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
-from lawtrace.environments.regulations.regulation import MANUAL
+from lawtrace.environments.regulations.regulation import MANUAL, Act
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.runs.cli.options import NameArgument
@@ -60,13 +60,15 @@ def show_environment(name: NameArgument) -> CommandResult:
     rules = load_rules(domain.rules_file)
     check_rules(rules, domain.environment, domain.regulation)
     references = cross_reference(domain.environment, domain.regulation, rules)
-    tables = [_tools(domain, references), _rules(rules), _provisions(domain, references)]
+    tables = [_acts(domain.regulation.acts)] if domain.regulation.acts else []
+    tables.append(_provisions(domain, references))
     if domain.regulation.manual:
         tables.append(_manual(domain, rules))
     if questions := {question.id: question for rule in rules for question in rule.questions}:
         tables.append(_questions(list(questions.values()), rules))
     if definitions := {one.name + str(one.under): one for rule in rules for one in rule.definitions}:
         tables.append(_definitions(list(definitions.values())))
+    tables += [_rules(rules), _tools(domain, references)]
     return CommandResult(_shown(domain, rules, references), tables)
 
 
@@ -143,19 +145,28 @@ def _rules(rules: Sequence[Rule]) -> Table:
             formula=[rule.formula],
             provisions=rule.provisions or [NONE],
             under=[f"{name}: {' or '.join(readings)}" for name, readings in rule.under.items()],
-            derived=[rule.derived] if rule.derived else (),
+            source=[rule.source] if rule.source == "manual" else (),
             reason=[rule.rationale] if rule.rationale else (),
         )
 
     return make_table(("rule", "formula, provisions"), ((rule.id, lines(rule)) for rule in rules), title="Rules")
 
 
+def _acts(acts: Sequence[Act]) -> Table:
+    def in_force(act: Act) -> str:
+        return f"{act.in_force_from} to {act.in_force_to or 'today'}"
+
+    rows = ((act.id, act.reference, str(act.consolidated), in_force(act)) for act in acts)
+    return make_table(("act", "reference", "version of", "in force"), rows, title="Law")
+
+
 def _provisions(domain: Domain, references: CrossReferences) -> Table:
     law = domain.regulation
-    rows = (
-        (name, Text.assemble(law.by_citation[name].whole(), "\n", _lines(rules=of.rules or [NONE], tools=of.targets)))
+    rows = [
+        (name, Text.assemble(law.by_citation[name].words(), "\n", _lines(rules=of.rules or [NONE], tools=of.targets)))
         for name, of in references.provisions.items()
-    )
+    ]
+    rows += [(one.citation, Text(f"left out: {one.about}", style="dim")) for one in law.omissions]
     return make_table(("provision", "text, rules and tools"), rows, title=law.title)
 
 

@@ -21,7 +21,7 @@ from lawtrace.runs.web.append_log import AppendLog
 from lawtrace.runs.web.review.decisions import OpinionRow, ReviewState
 from lawtrace.runs.web.review.rule_items import RuleReview
 from lawtrace.runs.web.review.task_items import TaskReview
-from lawtrace.solver.rules import load_rules
+from lawtrace.solver.rules import load_rule_file
 
 if TYPE_CHECKING:
     from lawtrace.runs.web.site import Site  # needs the extra `view`
@@ -48,7 +48,7 @@ def review_rules(
     if document is not None:
         domain = domain.with_regulation(read_regulation(document, domain))
     provenance = read_provenance(provenance_path(file)) if provenance_path(file).exists() else None
-    subject = RuleReview(load_rules(file), domain, provenance)
+    subject = RuleReview(load_rule_file(file), domain, provenance)
     serve = None if status else partial(serve_site, what="Review", host=host, port=port, as_json=as_json)
     return _review(subject, file, reviewers, opinions, out, serve, force=force)
 

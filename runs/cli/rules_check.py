@@ -27,7 +27,7 @@ from lawtrace.solver.lint.rule_grounds import Ungrounded, find_ungrounded
 from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.logic.syntax import is_untimed
 from lawtrace.solver.planner.synthesis import synthesize
-from lawtrace.solver.rules import Rule, RuleFile, check_rules, load_rules, read_rule_file
+from lawtrace.solver.rules import Rule, RuleFile, check_rules, load_rule_file
 
 _STRENGTH = TypeAdapter(MutationScore)
 
@@ -48,13 +48,13 @@ def check_rule_set(
     """
     domain = load_domain(env)
     file = rules or domain.rules_file
-    chosen = load_rules(file)
+    examples = load_rule_file(file)
+    chosen = examples.rules
     check_rules(chosen, domain.environment, domain.regulation)
     with ProgressBars().stage("questions about the rules", None) as step:
         analysis = analyse_rules(domain.environment, chosen, progress=step)
     simulated = domain.environment.simulated  # without a state no model is under test
     ungrounded = find_ungrounded(domain.environment, domain.regulation, chosen) if simulated else ()
-    examples = read_rule_file(file) if file.suffix == ".toml" else RuleFile(chosen)
     wrong = run_examples(examples, domain.environment, domain.regulation)
     strength = _measure(domain.environment, chosen, mutate, seed) if mutate else None
     result = analysis.model_dump(mode="json", include={"findings", "breaking", "calling", "assumptions"})

@@ -13,7 +13,7 @@ from lawtrace.schemas.errors import InputError
 from lawtrace.solver.lint.rule_sets import RuleExamples, find_rule_examples
 from lawtrace.solver.logic.syntax import Formula, Or
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
-from lawtrace.solver.rules import Rule, check_rules
+from lawtrace.solver.rules import Rule, RuleExample, RuleFile, check_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +31,14 @@ class RuleContext:
 
     Attributes:
         meaning: the rule as an English sentence, if a template matches.
+        written: the examples beside the rule.
     """
 
     rule: Rule
     meaning: str
     provisions: tuple[QuotedProvision, ...]
     examples: RuleExamples
+    written: tuple[RuleExample, ...]
 
 
 class RuleReview:
@@ -49,13 +51,15 @@ class RuleReview:
     noun = "rule"
     template = "review/rule_context.html.jinja"
 
-    def __init__(self, rules: Sequence[Rule], domain: Domain, provenance: ExtractionProvenance | None = None) -> None:
+    def __init__(self, file: RuleFile, domain: Domain, provenance: ExtractionProvenance | None = None) -> None:
         """Raises InputError for rules that do not fit the environment."""
-        check_rules(rules, domain.environment)
+        check_rules(file.rules, domain.environment)
         self.title = f"Rules for {domain.environment.name}"
-        self._rules = {rule.id: rule for rule in rules}
+        self._rules = {rule.id: rule for rule in file.rules}
+        self._written = {rule.id: examples for rule, examples in file.examples}
         self._domain = domain
-        self._words = {p.citation: p.whole() for p in domain.regulation.provisions}
+        cited = {citation for rule in file.rules for citation in rule.provisions}
+        self._words = {citation: "\n".join(p.words() for p in domain.regulation.cited(citation)) for citation in cited}
         self._candidates: tuple[RuleCandidate, ...] = provenance.rules if provenance else ()
         if provenance is not None:
             self._words |= {p.citation: p.words for p in provenance.provisions}
@@ -71,7 +75,8 @@ class RuleReview:
             QuotedProvision(citation, self._words.get(citation, ""), self._quotes(item.id, citation))
             for citation in rule.provisions
         )
-        return RuleContext(rule, _meaning(rule), provisions, self._examples(item.words))
+        written = self._written.get(item.id, ())
+        return RuleContext(rule, _meaning(rule), provisions, self._examples(item.words), written)
 
     def check_edit(self, item: ReviewItem, text: str) -> str | None:
         """Why the text cannot replace the words of the item; None if it can."""

@@ -11,16 +11,17 @@ from lawtrace.runs.web.review.decisions import OpinionRow
 from lawtrace.runs.web.review.review_pages import ReviewPages
 from lawtrace.runs.web.review.rule_items import RuleReview
 from lawtrace.runs.web.server import make_app
-from lawtrace.solver.rules import Rule, load_rules
+from lawtrace.solver.rules import Rule, RuleFile, load_rule_file, load_rules
 
 BANKING = load_domain("banking")
-RULES = load_rules(BANKING.rules_file)[:2]
+FILE = load_rule_file(BANKING.rules_file)
+RULES = FILE.rules[:2]
 NOW = "2026-01-02T03:04:05+00:00"
 
 
 def pages(tmp_path: Path, rules: tuple[Rule, ...] = RULES, needed: int = 1) -> ReviewPages:
     log = AppendLog(tmp_path / "opinions.jsonl", OpinionRow)
-    return ReviewPages(RuleReview(rules, BANKING), log, needed, clock=lambda: NOW)
+    return ReviewPages(RuleReview(RuleFile(rules, FILE.examples), BANKING), log, needed, clock=lambda: NOW)
 
 
 def client(made: ReviewPages, token: str | None = None) -> TestClient:
@@ -32,7 +33,7 @@ def test_a_rule_page_shows_its_evidence_and_takes_an_opinion(tmp_path: Path) -> 
     assert browser.get("/next").url.path == "/"
     page = browser.post("/name", data={"name": "Ada Ö."})
     assert page.url.path == f"/items/{RULES[0].id}"
-    for words in ("Ada Ö.", "Article 97(1)(b)", RULES[0].formula, "violates it"):
+    for words in ("Ada Ö.", "Article 97(1)(b)", RULES[0].formula, "violates it", "example of the rule file"):
         assert words in page.text
     digest = page.text.split('name="digest" value="')[1].split('"')[0]
     page = browser.post(page.url.path, data={"digest": digest, "decision": "accept", "comment": "clear"})
@@ -55,7 +56,7 @@ def test_an_invalid_edit_is_rejected_with_a_suggestion(tmp_path: Path) -> None:
     taken = browser.post(page.url.path, data={**edit, "text": "G(TransferFunds -> O CheckAuthorization)"})
     assert taken.status_code == 200
     assert made.state.items[0].words == "G(TransferFunds -> O CheckAuthorization)"
-    assert RuleReview(RULES, BANKING).export(made.state.accepted(), tmp_path / "accepted.jsonl") == 1
+    assert RuleReview(FILE, BANKING).export(made.state.accepted(), tmp_path / "accepted.jsonl") == 1
     (kept,) = load_rules(tmp_path / "accepted.jsonl")
     assert (kept.id, kept.formula) == (RULES[0].id, "G(TransferFunds -> O CheckAuthorization)")
     assert kept.rationale.endswith("Edited by ada.")
