@@ -4,7 +4,7 @@
 
 - *Invented policies*: the sentences of `extraction_sentences.toml`, each with the formulas that it means. The second
   half was written after the patterns were frozen.
-- *Mutants*: every sentence that is understood, of our restatements (with our readings) and of the policies, is changed
+- *Mutants*: every sentence that is understood, of our restatements and manuals and of the policies, is changed
   in one place: the order word, the places of the two phrases, the negation, one word of a phrase. A mutant is wrong if
   a rule is proposed that is not what the changed sentence means; a foreign word must lead to no rule.
 - *Published texts*: PSD2 for banking and the HIPAA Security Rule for telehealth, if the files are given. The rules are
@@ -133,11 +133,11 @@ def _same(one: str, other: str) -> bool:
 
 
 def restated_sentences() -> Iterator[tuple[str, str]]:
-    """The sentences with a duty of the built-in restatements and of the example, and of our readings."""
+    """The sentences with a duty of the built-in restatements and of the example, and of the manuals."""
     for name in (*BUILT_IN_DOMAINS, "docs/environments/airline"):
-        for provision in load_domain(name).regulation.provisions:
-            for text in (provision.words(), " ".join((provision.reading or "").split())):
-                yield from ((name, f"{one[0].upper()}{one[1:]}") for one in sentences_of(text) if obliges(one))
+        law = load_domain(name).regulation
+        for text in (*(provision.words() for provision in law.provisions), *law.manual):
+            yield from ((name, one) for one in sentences_of(text) if obliges(one))
 
 
 def _understood(tools: str, text: str) -> list[Understood]:

@@ -159,10 +159,10 @@ class Regulation(StrictModel):
         return longer[0] if len(longer) == 1 else citation
 
     def with_provisions(self, provisions: Sequence[Provision]) -> "Regulation":
-        """The same regulation with only these provisions."""
+        """The same regulation with only these provisions. It names no omissions, since most of it is left out."""
         # Not a copy, which would keep the cached index of all provisions.
         kept = {name: value for name, value in self if name in Regulation.model_fields}
-        return Regulation.model_validate({**kept, "provisions": tuple(provisions)})
+        return Regulation.model_validate({**kept, "provisions": tuple(provisions), "omissions": ()})
 
     @property
     def name(self) -> str:

@@ -71,21 +71,14 @@ def session_value(session: Entity, field: str, otherwise: Value = 0) -> Term:
     return value_of(session, lambda s: s.session_id == CURRENT, field, otherwise)
 
 
-def check_authorization(session: Entity) -> Tool:
-    """The tool that tells whether the current session is authorized."""
+def check_authorization(session: Entity, meaning: str = "Whether the session is authorized.") -> Tool:
+    """The tool that tells whether the current session is authorized; ``meaning``: what that is."""
     return Tool(
         name=AUTHORIZATION_TOOL,
         summary="Tells whether the session of the current user is authorized.",
         leak_words=_AUTHORIZATION_WORDS,
         hint="Call it once, before the first sensitive action of a session.",
-        results=(
-            ValueResult(
-                AUTHORIZED,
-                "Whether the session is authorized.",
-                BOOLEAN,
-                session_value(session, AUTHORIZED, otherwise=False),
-            ),
-        ),
+        results=(ValueResult(AUTHORIZED, meaning, BOOLEAN, session_value(session, AUTHORIZED, otherwise=False)),),
         compliance=True,
         critical=True,
     )

@@ -33,7 +33,7 @@ def mine(tmp_path: Path) -> Path:
         "from lawtrace.environments.domains.banking import ENVIRONMENT as BANKING\n"
         'ENVIRONMENT = replace(BANKING, name="mine")\n'
     )
-    for name in ("regulation.toml", "rules.toml"):
+    for name in ("regulation.toml", "manual.toml", "rules.toml"):
         shutil.copy(banking.folder / name, folder)
     (tmp_path / "recipes").mkdir()
     (tmp_path / "recipes" / "mine.toml").write_text(RECIPE)
@@ -161,11 +161,11 @@ def test_findings_of_env_check_name_the_place(lawtrace: Shell, mine: Path) -> No
     }
     assert lawtrace("env", "check", "./mine")[1].strip() == "No findings for mine."
     rules = (mine / "rules.toml").read_text()
-    (mine / "rules.toml").write_text(rules.replace('provisions = ["Article 95(1)"]', ""))
+    (mine / "rules.toml").write_text(rules.replace('provisions = ["Article 97(1)(a)"]', "", 1))
     code, out, _ = lawtrace("env", "check", "./mine")
     assert (code, "cites no provision of PSD2" in " ".join(out.split())) == (1, True)
     code, out, _ = lawtrace("env", "check", "./mine", "--json")
     assert code == 1
     findings = json.loads(out.splitlines()[-1])["findings"]
-    assert [finding["place"] for finding in findings] == ["rule 'record-statement'"]
+    assert [finding["place"] for finding in findings] == ["rule 'authorize-before-statement'"]
     assert all(finding["remedy"] for finding in findings)

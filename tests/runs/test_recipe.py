@@ -109,7 +109,10 @@ def test_the_documents_of_the_law_are_named_and_pinned(tmp_path: Path) -> None:
         ({"rules": {"regulation": "text"}}, r"rules\.regulation = 'text' needs the documents"),
         ({"regulation": {"files": "law.txt"}}, r"regulation\.files is not used"),
         ({"regulation": {"files": "none.txt"}}, r"none\.txt: cannot be read"),
-        ({"regulation": {"files": "."}, "attempts": {"regulation": "text"}}, r"not in law\.txt: Article 66\(3\)\(h\)"),
+        (
+            {"regulation": {"files": "."}, "attempts": {"regulation": "text"}, "rules": {"file": "own.jsonl"}},
+            r"not in law\.txt: law Article 1\(2\)",
+        ),
         (
             {"regulation": {"files": "law.txt"}, "rules": {"regulation": "text", "source": "extracted"}},
             r"extracted from another text \(rules\.regulation = 'text'\) than the models are shown",

@@ -19,6 +19,7 @@ def make_task() -> Task:
         return Task(
             id="t",
             environment="banking",
+            environment_version=ENVIRONMENT.version,
             rules=rules,
             applicable=("authorize-before-bill", "record-bill"),
             initial_state=row.initial_state,

@@ -1,7 +1,8 @@
 """Personal online banking under PSD2: eight tools over accounts, payees, transactions and an audit log.
 
 ``entities.py`` holds the tables, ``tools.py`` the tools, ``initial_state.py`` the initial states; ``regulation.toml``
-restates the provisions and ``rules.toml`` holds the curated rule set.
+restates the provisions, ``manual.toml`` has what the bank demands beyond them, and ``rules.toml`` holds the curated
+rule set.
 """
 
 from lawtrace.environments import spec as s
@@ -22,4 +23,5 @@ ENVIRONMENT = s.Environment(
     tools={tool.name: tool for tool in TOOLS},
     populate=populate,
     clock=s.Clock(s.starts_at(SESSION, "today")),
+    version="2",
 )

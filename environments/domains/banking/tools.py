@@ -314,7 +314,11 @@ SEARCH_TRANSACTIONS = s.Tool(
 )
 
 TOOLS = (
-    s.check_authorization(e.SESSION),
+    s.check_authorization(
+        e.SESSION,
+        "Whether the session is authorized: whether the user has passed strong customer authentication in it. The bank "
+        "has chosen no exemption; it ties the authentication to amount and payee when it carries a payment out.",
+    ),
     s.RECORD_AUDIT_EVENT,
     GET_ACCOUNT_INFORMATION,
     TRANSFER_FUNDS,

@@ -367,13 +367,13 @@ async def test_guard_of_a_served_environment(lawtrace: Shell, tmp_path: Path) ->
     inner = [LAWTRACE, "env", "serve", "banking", "--seed", "7", "--out", str(tmp_path / "served")]
     words = ["guard", "--env", "banking", "--log", str(log), "--", *inner]
     async with Client(StdioServerParameters(command=LAWTRACE, args=words, env={**os.environ})) as client:
-        account = (await client.call_tool("GetAccountInformation", {"account_type": "checking"})).structured_content
-        number = account["accounts"][0]["account_number"]
-        wanted = {"account_number": number, "start_date": "2026-01-01", "end_date": "2026-01-31"}
-        refused = await client.call_tool("GetAccountStatement", wanted)
+        refused = await client.call_tool("GetAccountInformation", {"account_type": "checking"})
         assert refused.is_error
         assert "Call CheckAuthorization() with the result authorized = true first." in text_of(refused)
         await client.call_tool("CheckAuthorization", {})
+        account = (await client.call_tool("GetAccountInformation", {"account_type": "checking"})).structured_content
+        number = account["accounts"][0]["account_number"]
+        wanted = {"account_number": number, "start_date": "2026-01-01", "end_date": "2026-01-31"}
         assert not (await client.call_tool("GetAccountStatement", wanted)).is_error
     last = json.loads(log.read_text().splitlines()[-1])
     assert (last["labels"]["refused"], last["labels"]["open_duties"]) == (1, 1)

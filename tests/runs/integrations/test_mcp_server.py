@@ -154,6 +154,7 @@ async def test_without_a_task_the_rules_are_judged(tmp_path: Path) -> None:
     broken = [row for row in read_rows(tmp_path / "served" / "rule_verdicts.jsonl", RuleVerdict) if not row.kept]
     assert [(row.rule, row.broken_at) for row in broken] == [
         ("authorize-before-statement", 1),
+        ("authorize-before-look", 0),
         ("record-statement", None),
     ]
 
@@ -164,10 +165,7 @@ async def test_shield_applies_to_mcp_clients(tmp_path: Path) -> None:
         SessionSetup(SETTING, initial, RULES, "banking-seed-1", shield="refuse"), tmp_path / "served"
     )
     async with Client(make_server(session)) as client:
-        account = (await client.call_tool("GetAccountInformation", {"account_type": "checking"})).structured_content
-        number = account["accounts"][0]["account_number"]
-        period = {"start_date": "2026-01-01", "end_date": "2026-01-31"}
-        result = await client.call_tool("GetAccountStatement", {"account_number": number, **period})
+        result = await client.call_tool("GetAccountInformation", {"account_type": "checking"})
     assert result.is_error
     assert "Article 97(1)(a)" in text_of(result)
     assert all(row.kept for row in read_rows(tmp_path / "served" / "rule_verdicts.jsonl", RuleVerdict))

@@ -159,7 +159,7 @@ def test_coverage_and_oracle_strength_use_authorized_tasks_only(walked: RunResul
 
 @pytest.mark.slow
 def test_rules_without_authorization_give_no_denied_sessions(tmp_path: Path) -> None:
-    lines = load_domain("banking").rules_file.read_text(encoding="utf-8").split("[[rules]]")
+    lines = load_domain("banking").gold_file.read_text(encoding="utf-8").split("[[rules]]")
     rules = tmp_path / "rules.toml"
     rules.write_text("[[rules]]".join(part for part in lines if "CheckAuthorization" not in part), encoding="utf-8")
     recipe = BOTH.model_copy(
@@ -193,7 +193,8 @@ def test_family_option_of_tasks_build(
 ) -> None:
     out = tmp_path / "tasks.jsonl"
     lawtrace.json(
-        *("tasks", "build", "--traces", walked.folder.traces, "--count", 2, "--variant", variant, "--out", out)
+        *("tasks", "build", "--rules", load_domain("banking").gold_file, "--traces", walked.folder.traces),
+        *("--count", 2, "--variant", variant, "--out", out),
     )
     assert [task.variant for task in read_task_rows(out).rows] == [name for name in variants for _ in range(2)]
 

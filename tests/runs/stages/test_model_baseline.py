@@ -68,7 +68,7 @@ def test_coverage_includes_the_model_baseline(lawtrace: Shell, tmp_path: Path, m
     assert baseline["compliant_atc"] == 1 / 64
     rows = [json.loads(line) for line in (tmp_path / "baseline.jsonl").read_text().splitlines()]
     assert [row["number"] for row in rows] == list(range(1, 8))
-    assert rows[2]["broken"] == ["authorize-before-statement", "record-statement"]
+    assert rows[2]["broken"] == ["authorize-before-statement", "authorize-before-look", "record-statement"]
     assert rows[1]["execution"]["status"] == "exception"
     assert set(found) == {"tasks", "coverage", "baseline"}
 

@@ -69,7 +69,7 @@ def test_the_prompt_says_of_the_law_what_is_set(tmp_path: Path) -> None:
         "restated": restated(),
         "applying": restated(words=0),
         "named": Law("named", BANKING.regulation),
-        "none": Law("none", BANKING.regulation),
+        "none": Law("none", BANKING.regulation, manual=False),
     }
     prompts = {name: system(law.regulation_texts([asked])["a"]) for name, law in given.items()}
     assert [FIRST.words() in text for text in prompts.values()] == [False, True, True, False, False]
