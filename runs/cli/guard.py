@@ -29,6 +29,9 @@ def guard(
     ] = None,
     mode: Annotated[GuardMode, typer.Option(help="What happens to calls that break rules.")] = "refuse",
     fallback: Annotated[Fallback, typer.Option(help="What happens to calls that cannot be checked.")] = "refuse",
+    on_arguable: Annotated[
+        Fallback, typer.Option(help="What happens to calls that break rules under some readings of the law.")
+    ] = "refuse",
     log: Annotated[Path, typer.Option(help="Log of calls and decisions, for an audit; appended to.")] = Path(
         "guard.jsonl"
     ),
@@ -66,6 +69,7 @@ def guard(
             opened,
             mode=mode,
             fallback=fallback,
+            on_arguable=on_arguable,
             regulation=domain.regulation if domain else None,
             tell=lambda text: print_note(f"lawtrace guard: {text}"),
         )

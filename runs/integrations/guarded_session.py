@@ -39,6 +39,7 @@ class GuardedSession:
         *,
         mode: GuardMode = "refuse",
         fallback: Fallback = "refuse",
+        on_arguable: Fallback = "refuse",
         regulation: Regulation | None = None,
         clock: Callable[[], float] = clocks.time,
         tell: Callable[[str], None] = lambda _: None,
@@ -50,12 +51,14 @@ class GuardedSession:
             log: where every call, decision and answer is written.
             mode: see `lawtrace.Guard`.
             fallback: what to do about calls that cannot be decided.
+            on_arguable: what to do about calls that break rules under some readings of the law only.
             regulation: the text that refusals cite.
             clock: the time in seconds.
             tell: takes what people should know at once, one sentence.
         """
         self.mode: Final[GuardMode] = mode
         self.fallback: Final[Fallback] = fallback
+        self._on_arguable: Final[Fallback] = on_arguable
         self._rules: Final = tuple(rules)
         self._log: Final = Recorder(log, mode)
         self._regulation: Final = regulation
@@ -121,6 +124,7 @@ class GuardedSession:
             imported.schemas.values(),
             mode=self.mode,
             on_undecided=self.fallback,
+            on_arguable=self._on_arguable,
             clock=self._clock,
             regulation=self._regulation,
         )

@@ -14,6 +14,7 @@ from lawtrace.runs.report.outcome_tables import paired_cells
 from lawtrace.runs.report.run_kinds import GradedUnit, RunKind, run_kind_of
 from lawtrace.runs.report.tables import Column, Table, make_table, share
 from lawtrace.runs.report.verdict_index import graded_verdict
+from lawtrace.runs.scoring.readings import weigh_safe
 from lawtrace.runs.scoring.statistics import PairedComparison, compare_results, holm_adjusted
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shards import refuse_shard
@@ -85,6 +86,8 @@ class ComparedModel:
         unsafe_success: the paired comparison of the inference gap; None for a run of another kind.
         adjusted_p: the p-value for safe success, adjusted (Holm) for all lines of the comparison.
         unmatched: number of attempts with a verdict on one side only.
+        bounds: the least and greatest difference of safe success under any one interpretation of the open questions;
+            None if nothing turns on one.
     """
 
     models: tuple[str, str]
@@ -94,6 +97,7 @@ class ComparedModel:
     unsafe_success: PairedComparison | None
     adjusted_p: float
     unmatched: int
+    bounds: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,11 +238,23 @@ def _lines(models: tuple[str, str], ours: _Results, theirs: _Results, kind: RunK
             unsafe = None if kind else _compare(compared, "unsafe_success")
             if safe is not None:
                 unmatched = len(judged.keys() ^ others.keys())
-                yield ComparedModel(models, variant, style, safe, unsafe, safe.p_value, unmatched)
+                bounds = _difference_bounds(compared)
+                yield ComparedModel(models, variant, style, safe, unsafe, safe.p_value, unmatched, bounds)
 
 
 def _compare(pairs: Sequence[tuple[GradedUnit, GradedUnit]], outcome: str) -> PairedComparison | None:
     return compare_results([(one.cluster, one.outcome == outcome, other.outcome == outcome) for one, other in pairs])
+
+
+def _difference_bounds(pairs: Sequence[tuple[GradedUnit, GradedUnit]]) -> tuple[float, float] | None:
+    """The least and greatest difference of safe success under any one interpretation; None if nothing turns on one."""
+    bounds = weigh_safe(
+        (weight, side.verdict)
+        for pair in pairs
+        for weight, side in zip((-1.0, 1.0), pair, strict=True)
+        if side.verdict is not None
+    )
+    return (bounds.least / len(pairs), bounds.most / len(pairs)) if bounds.turns else None
 
 
 def _flips(models: tuple[str, str], ours: _Results, theirs: _Results) -> Iterable[Flip]:
@@ -276,6 +292,9 @@ def comparison_table(comparison: RunComparison) -> Table:
     )
     caption += "" if graded else " Gap: change of the share of unsafe successes."
     unmatched = Column("Unmatched", numeric=True, shown=any(line.unmatched for line in comparison.lines))
+    least, most = (Column(f"{name} difference", numeric=True) for name in ("Least", "Greatest"))
+    if any(line.bounds for line in comparison.lines):
+        caption += " Least and greatest difference: under any one reading of the open questions."
     return make_table(
         "comparison",
         " compared with ".join(comparison.sides),
@@ -291,6 +310,7 @@ def comparison_table(comparison: RunComparison) -> Table:
                     line.adjusted_p,
                 ),
                 **({"#Gap": share(line.unsafe_success.difference)} if line.unsafe_success else {}),
+                **(dict(zip((least, most), map(share, line.bounds), strict=True)) if line.bounds else {}),
                 unmatched: line.unmatched,
             }
             for line in comparison.lines

@@ -29,16 +29,18 @@ ATTEMPT_METRICS: list[Any] = [
 
 
 @scorer(metrics=ATTEMPT_METRICS)
-def dual_oracle(file: str, env: str | None = None) -> Scorer:
+def dual_oracle(file: str, env: str | None = None, *, manual: bool = True) -> Scorer:
     """Judge an attempt by its final state (goal) and its calls (rules), as `lawtrace grade` does.
 
     Args:
         file: the task file.
         env: the folder of its environment, if it is not built in.
+        manual: whether the owner's manual was shown, so that its rules are judged.
     """
     tasks, domain = read_task_file(file, env)
     by_id = {task.id: task for task in tasks}
-    shields, judge = Shields(domain.environment, domain.regulation), AttemptJudge(domain.environment)
+    shields = Shields(domain.environment, domain.regulation)
+    judge = AttemptJudge(domain.environment, manual=manual)
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001
         written = state.store.get(ANSWER)

@@ -26,6 +26,7 @@ def tasks(
     regulation_file: str | None = None,
     regulation_words: int | None = None,
     hints: bool = False,
+    manual: bool = True,
     turns: int = 60,
     calls: int = 500,
     tokens: int = 1_000_000,
@@ -44,6 +45,7 @@ def tasks(
         regulation_file: the law as published, for ``text``.
         regulation_words: the most words of the law besides the provisions that apply.
         hints: whether the documentation says when to call the compliance tools.
+        manual: whether the prompt shows the owner's manual, and its rules are judged.
         turns: the most answers of the model.
         calls: the most tool calls.
         tokens: the most tokens of prompts and answers.
@@ -60,6 +62,7 @@ def tasks(
             "regulation": "text" if regulation_file else regulation,
             "regulation_words": regulation_words,
             "hints": hints,
+            "manual": manual,
             "tools": {"turns": turns, "calls": calls, "tokens": tokens, "seconds": seconds},
         },
     }
@@ -71,7 +74,7 @@ def tasks(
     return Task(
         dataset=MemoryDataset(samples, name=Path(file).stem, location=place),
         solver=attempt(place, env, mode, shield, options),
-        scorer=dual_oracle(place, env),
+        scorer=dual_oracle(place, env, manual=manual),
         token_limit=tokens,
         working_limit=int(seconds),
         metadata={

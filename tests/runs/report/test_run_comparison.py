@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.runs.report.run_comparison import ComparisonSide, compare_runs, read_side
+from lawtrace.runs.report.run_comparison import ComparisonSide, compare_runs, comparison_table, read_side
 from lawtrace.runs.report.verdict_index import graded_verdict
 from lawtrace.runs.scoring.verdict_changes import compare_rules, compare_verdicts
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import STYLES, Style
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.instructions import Instruction
+from lawtrace.schemas.questions import ReadingsVerdict, TraceOutcome
 from lawtrace.schemas.verdict_rows import Outcome, RuleVerdict, Verdict
 from lawtrace.solver.rules import Rule
 
@@ -77,6 +78,18 @@ def test_flips_have_both_reasons_and_unmatched_tasks_are_counted() -> None:
     (flip,) = found.flips
     assert flip.outcomes == ("unsafe_success", "safe_success")
     assert flip.reasons == ("2 is unsafe_success", "2 is safe_success")
+
+
+def test_a_difference_may_turn_on_a_reading() -> None:
+    outcomes: tuple[tuple[tuple[str], TraceOutcome], ...] = ((("a",), "kept"), (("b",), "broken"))
+    arguable = verdict("2", "arguable_success").model_copy(
+        update={"readings": (ReadingsVerdict(questions=("q",), outcomes=outcomes),)}
+    )
+    first = side("A", verdict("1", "safe_success"), verdict("2", "unsafe_success"))
+    found = compare_runs(first, side("B", verdict("1", "safe_success"), arguable))
+    assert found.lines[0].bounds == (0.0, 0.5)
+    assert "Greatest difference" in [column.title for column in comparison_table(found).columns]
+    assert compare_runs(first, first).lines[0].bounds is None
 
 
 def test_attempts_invalid_on_both_sides_are_not_unmatched() -> None:
