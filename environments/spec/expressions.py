@@ -44,6 +44,10 @@ Compiled = Callable[..., Value]
 """A compiled term: a function of an `EvaluationScope` and of the values of its free variables."""
 
 
+def _operator(symbol: str) -> "Callable[[Term, object], Term]":
+    return lambda left, right: BinaryOperation(symbol, left, as_term(right))
+
+
 class Term:
     """A node of the tree. Subclasses define printing and source."""
 
@@ -91,23 +95,12 @@ class Term:
     def __ne__(self, other: object) -> "Term":  # type: ignore[override]
         return Negation(self == other)
 
-    def __lt__(self, other: object) -> "Term":
-        return BinaryOperation("<", self, as_term(other))
-
-    def __le__(self, other: object) -> "Term":
-        return BinaryOperation("<=", self, as_term(other))
-
-    def __gt__(self, other: object) -> "Term":
-        return BinaryOperation(">", self, as_term(other))
-
-    def __ge__(self, other: object) -> "Term":
-        return BinaryOperation(">=", self, as_term(other))
-
-    def __add__(self, other: object) -> "Term":
-        return BinaryOperation("+", self, as_term(other))
-
-    def __sub__(self, other: object) -> "Term":
-        return BinaryOperation("-", self, as_term(other))
+    __lt__ = _operator("<")
+    __le__ = _operator("<=")
+    __gt__ = _operator(">")
+    __ge__ = _operator(">=")
+    __add__ = _operator("+")
+    __sub__ = _operator("-")
 
     def __mul__(self, factor: int) -> "Term":
         return BinaryOperation("*", self, Constant(factor))

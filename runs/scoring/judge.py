@@ -69,7 +69,7 @@ class RuleJudge:
         end: int | None = None,
         explained: bool = False,
     ) -> tuple[RuleVerdict, ...]:
-        """The verdict on each rule; see `judge_rules`."""
+        """The verdict on each rule; see `judge_rules`. ``last_message``: the id of the model's last one."""
         monitor = self._monitor
         monitor.clear()
         verdicts = [monitor.verdicts()] if self._states else []
@@ -136,7 +136,6 @@ def judge_rules(
     rules: Sequence[Rule],
     events: Sequence[Event],
     applicable: Collection[str],
-    last_message: str | None = None,
     *,
     complete: bool = True,
     end: int | None = None,
@@ -146,14 +145,12 @@ def judge_rules(
 
     Args:
         applicable: the rules that the reference trace of the task triggers.
-        last_message: the id of the model's last message, if there is one.
         complete: whether the trace is all that happened. At the end of a complete trace an open obligation breaks its
             rule; at the end of another one it leaves it undetermined.
         end: the time at which a complete trace ends. What is due only later leaves its rule undetermined.
         explained: whether to look for the evidence of violations.
     """
-    judge = RuleJudge(rules)
-    return judge.judge(events, applicable, last_message, complete=complete, end=end, explained=explained)
+    return RuleJudge(rules).judge(events, applicable, complete=complete, end=end, explained=explained)
 
 
 def breaks_a_rule(

@@ -91,11 +91,9 @@ class PairedComparison:
         return self.second - self.first
 
 
-def compare_paired(
-    first: Iterable[Verdict], second: Iterable[Verdict], holds: Predicate = is_safe_success
-) -> PairedComparison | None:
+def compare_paired(first: Iterable[Verdict], second: Iterable[Verdict]) -> PairedComparison | None:
     """Compare two sides on the attempts that both have. None without such attempts."""
-    return compare_pooled([(first, second)], holds)
+    return compare_pooled([(first, second)])
 
 
 def compare_pooled(

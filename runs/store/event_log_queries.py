@@ -169,13 +169,13 @@ def conversation_messages(
 
 
 def find_messages(
-    event_log: EventLogFile, wanted: MessageQuery = ANY_MESSAGE, *, after: int = 0, limit: int = -1, offset: int = 0
+    event_log: EventLogFile, wanted: MessageQuery = ANY_MESSAGE, *, after: int = 0
 ) -> Sequence[LoggedMessage]:
     """The messages of all conversations in recorded order, after an entry number."""
     clauses = ["seq > :after", *_message_clauses(wanted)]
     if of_place := _key_clauses(wanted):
         clauses.append(f"conversation IN (SELECT id FROM conversations WHERE {' AND '.join(of_place)})")  # noqa: S608
-    return _select_messages(event_log, clauses, _values(wanted, after=after, limit=limit, offset=offset))
+    return _select_messages(event_log, clauses, _values(wanted, after=after, limit=-1, offset=0))
 
 
 def _select_messages(

@@ -282,12 +282,12 @@ def _counted(aggregate: EventAggregate, events: Sequence[Event], step: int, bind
     """The calls that an aggregate is about at a step."""
     first = 0
     if aggregate.since is not None:
-        resets = [place for place in range(step + 1) if _matches(aggregate.since, events[place], bindings)]
+        resets = [place for place in range(step + 1) if aggregate.since.matches(events[place], bindings)]
         first = resets[-1] + 1 if resets else 0
     return [
         place
         for place in range(first, step + 1)
-        if _matches(aggregate.atom, events[place], bindings)
+        if aggregate.atom.matches(events[place], bindings)
         and aggregate.window.contains(time_of(events[place]), time_of(events[step]))
     ]
 
@@ -320,11 +320,6 @@ def _own_bindings(atom: Atom, event: Event) -> dict[str, Json]:
         if (equated := equation(comparison)) is not None and not equated[2]:
             found[equated[0]] = value_in(event, equated[1])
     return found
-
-
-def _matches(atom: Atom, event: Event, bindings: t.Bindings) -> bool:
-    fits = atom.condition is None or atom.condition.holds(event, bindings)
-    return event.tool == atom.tool and (event.completed or atom.attempted) and fits
 
 
 def _type_of(environment: Environment, place: FieldOfTool) -> ValueType:

@@ -44,7 +44,6 @@ def select_pairs(
     candidates: Sequence[Candidate],
     count: int,
     *,
-    share: float = BEST_SHARE,
     on_round: Callable[[], None] = lambda: None,
 ) -> tuple[int, ...]:
     """The numbers of so many candidates, in order, or of all if there are no more; the result depends on them alone.
@@ -53,7 +52,7 @@ def select_pairs(
     """
     if count >= len(candidates):
         return tuple(range(len(candidates)))
-    search, allowed = _HabitHits(environment, candidates), int(2 * count * share)
+    search, allowed = _HabitHits(environment, candidates), int(2 * count * BEST_SHARE)
     search.extend(range(len(candidates)))
     tried: list[tuple[int, ...]] = []
     while len(tried) < MOST_ROUNDS:

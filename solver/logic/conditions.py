@@ -131,31 +131,33 @@ class NotCondition:
 
 
 @dataclass(frozen=True, slots=True)
-class AndCondition:
+class _Junction:
+    parts: "tuple[Condition, ...]"
+    word: ClassVar[str]
+    level: ClassVar[int]
+
+    def __str__(self) -> str:
+        return f" {self.word} ".join(_parenthesised(part, self.level + 1) for part in self.parts)
+
+
+class AndCondition(_Junction):
     """`c and d and ...`."""
 
-    parts: "tuple[Condition, ...]"
+    word: ClassVar = "and"
     level: ClassVar[int] = 2
 
     def holds(self, event: Event, bindings: terms.Bindings = terms.NO_BINDINGS) -> bool:
         return all(part.holds(event, bindings) for part in self.parts)
 
-    def __str__(self) -> str:
-        return " and ".join(_parenthesised(part, self.level + 1) for part in self.parts)
 
-
-@dataclass(frozen=True, slots=True)
-class OrCondition:
+class OrCondition(_Junction):
     """`c or d or ...`."""
 
-    parts: "tuple[Condition, ...]"
+    word: ClassVar = "or"
     level: ClassVar[int] = 1
 
     def holds(self, event: Event, bindings: terms.Bindings = terms.NO_BINDINGS) -> bool:
         return any(part.holds(event, bindings) for part in self.parts)
-
-    def __str__(self) -> str:
-        return " or ".join(_parenthesised(part, self.level + 1) for part in self.parts)
 
 
 Condition = IsTrue | Comparison | ElementCondition | NotCondition | AndCondition | OrCondition

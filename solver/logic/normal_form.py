@@ -49,24 +49,24 @@ def negated(formula: s.Formula) -> s.Formula:
 
 def conjunction(parts: Iterable[s.Formula]) -> s.Formula:
     """The flat conjunction, without parts that are true."""
-    flat: list[s.Formula] = []
-    for part in parts:
-        flat += part.operands if isinstance(part, s.And) else [part]
-    flat = [part for part in dict.fromkeys(flat) if part != s.Top()]
-    if s.Bottom() in flat:
-        return s.Bottom()
-    return s.And(*flat) if len(flat) > 1 else flat[0] if flat else s.Top()
+    return _flat(s.And, parts, s.Top(), s.Bottom())
 
 
 def disjunction(parts: Iterable[s.Formula]) -> s.Formula:
     """The flat disjunction, without parts that are false."""
+    return _flat(s.Or, parts, s.Bottom(), s.Top())
+
+
+def _flat(
+    junction: type[s.And | s.Or], parts: Iterable[s.Formula], neutral: s.Formula, absorbing: s.Formula
+) -> s.Formula:
     flat: list[s.Formula] = []
     for part in parts:
-        flat += part.operands if isinstance(part, s.Or) else [part]
-    flat = [part for part in dict.fromkeys(flat) if part != s.Bottom()]
-    if s.Top() in flat:
-        return s.Top()
-    return s.Or(*flat) if len(flat) > 1 else flat[0] if flat else s.Bottom()
+        flat += part.operands if isinstance(part, junction) else [part]
+    flat = [part for part in dict.fromkeys(flat) if part != neutral]
+    if absorbing in flat:
+        return absorbing
+    return junction(*flat) if len(flat) > 1 else flat[0] if flat else neutral
 
 
 def exists(variables: frozenset[str], formula: s.Formula) -> s.Formula:

@@ -168,21 +168,19 @@ class _Past(_Temporal):
 
 
 @dataclass(frozen=True, slots=True)
-class Top(_Node):
+class _Constant(_Node):
+    level: ClassVar[int] = 6
+
+    def __str__(self) -> str:
+        return self.spellings[0]
+
+
+class Top(_Constant):
     spellings: ClassVar = ("true", "TRUE")
-    level: ClassVar[int] = 6
-
-    def __str__(self) -> str:
-        return self.spellings[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Bottom(_Node):
+class Bottom(_Constant):
     spellings: ClassVar = ("false", "FALSE")
-    level: ClassVar[int] = 6
-
-    def __str__(self) -> str:
-        return self.spellings[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,18 +66,11 @@ class Completer:
         self._silence: Final = _silence(environment)
 
     def complete(
-        self,
-        initial: State,
-        requested: Sequence[PlannedCall],
-        most: int = MAX_ADDED_CALLS,
-        *,
-        like: Trace | None = None,
+        self, initial: State, requested: Sequence[PlannedCall], *, like: Trace | None = None
     ) -> Trace | Impossible | None:
         """A compliant trace with these calls, in order; None if Z3 does not decide.
 
-        Args:
-            most: how many calls may be added.
-            like: a completion of a similar request, with whose tools and length the search begins.
+        `like`: a completion of a similar request, with whose tools and length the search begins.
         """
         demands: dict[str, CompiledRule] = {
             "the request": compile_formula(
@@ -88,7 +81,7 @@ class Completer:
             demands[f"reference {number}"] = FirstOrderRule(parse(formula))
         asked = tuple(dict.fromkeys(call.event.tool for call in requested))
         tools = (*asked, *sorted({*like.tools} - {*asked})) if like else asked
-        fewest, largest = len(requested), len(requested) + most
+        fewest, largest = len(requested), len(requested) + MAX_ADDED_CALLS
         lengths = _lengths(fewest, min(max(fewest, len(like.calls)), largest) if like else fewest, largest)
         return self._find(initial, requested, tools, demands, lengths, self._environment.compliance_tools)
 

@@ -118,7 +118,7 @@ def test_a_completion_keeps_the_objects_that_were_asked_for(tool: str) -> None:
     initial = environment.populate(Random(6))
     request = writer.draw(initial, [tool], Random(6))
     assert request is not None
-    answer = completer.complete(initial, request, 4)
+    answer = completer.complete(initial, request)
     assert isinstance(answer, Trace)
     names = {call.event.tool for call in request}
     kept = [(c.event.tool, c.event.arguments) for c in answer.calls if c.event.tool in names]

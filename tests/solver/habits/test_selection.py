@@ -42,7 +42,7 @@ def test_where_too_few_are_hard_the_best_selection_is_given() -> None:
 
 def test_a_pair_of_which_a_habit_passes_both_sides_is_left_out() -> None:
     both = pair("both", ("fragile",), ("fragile",))
-    assert select_pairs(OFFICE, [both, *EASY[:2]], 2, share=1.0) == (1, 2)
+    assert select_pairs(OFFICE, [both, *EASY[:2]], 2) == (1, 2)
 
 
 def test_common_facts_give_way_to_rare_ones() -> None:

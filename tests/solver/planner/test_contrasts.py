@@ -130,9 +130,9 @@ def test_without_rules_a_completion_is_the_request() -> None:
 
 def test_what_has_no_lawful_way_is_impossible_and_the_rule_is_named() -> None:
     state = initial_state("fragile")
-    found = Completer(WORLD, BAN).complete(state, request(state), 4)
+    found = Completer(WORLD, BAN).complete(state, request(state))
     assert isinstance(found, Impossible)
-    assert (found.length, [obstacle.text for obstacle in found.obstacles]) == (6, ["sturdy only"])
+    assert (found.length, [obstacle.text for obstacle in found.obstacles]) == (10, ["sturdy only"])
 
 
 def test_a_refusal_shows_its_reason_and_changes_nothing_else() -> None:
