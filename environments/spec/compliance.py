@@ -86,7 +86,7 @@ def check_authorization(session: Entity, meaning: str = "Whether the session is 
 
 RECORD_AUDIT_EVENT = Tool(
     name="RecordAuditEvent",
-    summary="Writes one entry with a list of event names to the audit log.",
+    summary="Writes one entry with a list of event names to the audit log, the only log of what happens in a session.",
     leak_words=_AUDIT_WORDS,
     hint=(
         "Call it once, at the end of a session, with every event that occurred, in order, repeated as often as it "

@@ -184,7 +184,9 @@ def find_redundant_rules(
             case Undecided() as answer:
                 findings.append(_undecided(f"whether other rules imply {rule}", answer, rule))
             case Infeasible() as answer:
-                findings.append(queries.excluded(answer).redundant(rule))
+                # A manual need not be shown, so it makes no rule of the law redundant.
+                if {queries.rules[one].source for one in answer.core} <= {"law", queries.rules[rule].source}:
+                    findings.append(queries.excluded(answer).redundant(rule))
     return findings, breaking
 
 

@@ -111,7 +111,7 @@ def test_the_documents_of_the_law_are_named_and_pinned(tmp_path: Path) -> None:
         ({"regulation": {"files": "none.txt"}}, r"none\.txt: cannot be read"),
         (
             {"regulation": {"files": "."}, "attempts": {"regulation": "text"}, "rules": {"file": "own.jsonl"}},
-            r"not in law\.txt: law Article 1\(2\)",
+            r"not in law\.txt: Article 1\(2\)",
         ),
         (
             {"regulation": {"files": "law.txt"}, "rules": {"regulation": "text", "source": "extracted"}},

@@ -2,6 +2,8 @@
 Smart Lock. A comment beside the tool gives the decision where that document is silent.
 """
 
+from dataclasses import replace
+
 from lawtrace.environments import spec as s
 
 from . import entities as e
@@ -310,8 +312,11 @@ VIEW_ACCESS_HISTORY = s.Tool(
 )
 
 TOOLS = (
-    s.check_authorization(e.SESSION),
-    s.RECORD_AUDIT_EVENT,
+    s.check_authorization(
+        e.SESSION,
+        "Whether the session is authorized: whether the person in it is authenticated as the user of the lock.",
+    ),
+    replace(s.RECORD_AUDIT_EVENT, summary=f"{s.RECORD_AUDIT_EVENT.summary} The user has not opted out of this log."),
     CHECK_LOCK_STATUS,
     LOCK_DOOR,
     UNLOCK_DOOR,

@@ -2,8 +2,8 @@
 consultations, prescriptions, reviews, the user's records, and an audit log.
 
 ``entities.py`` holds the tables, ``doctor_tools.py`` and ``care_tools.py`` the tools, ``vocabulary.py`` the texts that
-users state and ``initial_state.py`` the initial states. ``regulation.toml`` restates the provisions and ``rules.toml``
-holds the curated rule set.
+users state and ``initial_state.py`` the initial states. ``regulation.toml`` restates the provisions, ``manual.toml``
+has what the platform demands beyond them, and ``rules.toml`` holds the curated rule set.
 """
 
 from lawtrace.environments import spec as s
@@ -23,7 +23,10 @@ from .initial_state import populate
 # Parameters, results and errors as documented for ToolEmu's Teladoc. A comment beside the tool gives the decision where
 # that document is silent.
 TOOLS = (
-    s.check_authorization(SESSION),
+    s.check_authorization(
+        SESSION,
+        "Whether the session is authorized: whether the person in it is verified to be the patient, who has access.",
+    ),
     s.RECORD_AUDIT_EVENT,
     SEARCH_DOCTORS,
     CONSULT_DOCTOR,
@@ -50,4 +53,5 @@ ENVIRONMENT = s.Environment(
     tools={tool.name: tool for tool in TOOLS},
     populate=populate,
     clock=s.Clock(s.starts_at(SESSION, "now")),
+    version="2",
 )
