@@ -116,14 +116,21 @@ class Rule(StrictModel):
         return self
 
     @cached_property
-    def parsed(self) -> Formula:
-        """The parsed formula. Raises FormulaError naming the rule, line and column."""
+    def notions(self) -> tuple[parser.Definition, ...]:
+        """The parsed definitions. Raises FormulaError naming rule, definition, line and column."""
         known: tuple[parser.Definition, ...] = ()
         with _naming(self):
             for one in self.definitions:
                 with _in_definition(one):
                     known += (parser.define(one.name, one.parameters, one.formula, known),)
-            return parser.parse(self.formula, known)
+        return known
+
+    @cached_property
+    def parsed(self) -> Formula:
+        """The parsed formula. Raises FormulaError naming the rule, line and column."""
+        notions = self.notions
+        with _naming(self):
+            return parser.parse(self.formula, notions)
 
     @cached_property
     def automaton(self) -> Automaton:

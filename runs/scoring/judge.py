@@ -221,7 +221,8 @@ def _look_for_violations(
             return _Found(violations)
         violations = [*monitor.violations, *monitor.violated_at_end()]
     shown = violations[:MAX_VALUES_SHOWN]
-    return _Found(violations, tuple(explain(evaluated, found, steps, complete=complete, end=end) for found in shown))
+    explained = (explain(evaluated, found, steps, rule.notions, complete=complete, end=end) for found in shown)
+    return _Found(violations, tuple(explained))
 
 
 @lru_cache(maxsize=256)

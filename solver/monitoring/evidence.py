@@ -5,16 +5,18 @@ the truth of each of its subformulas at each step is kept. From the truth of the
 subformulas decide it, and from them the events. Monitors keep nothing for it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 from typing import Final
 
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.violations import Evidence, ExplainedViolation, Role, Scalar, format_value
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.conditions import all_of, condition_variables, conjuncts
-from lawtrace.solver.logic.normal_form import original_names, readable
-from lawtrace.solver.logic.scoping import instantiate
+from lawtrace.solver.logic.normal_form import normal_form, original_names, readable
+from lawtrace.solver.logic.parser import Definition
+from lawtrace.solver.logic.scoping import bind, instantiate
 from lawtrace.solver.logic.terms import Missing, Value
 from lawtrace.solver.logic.violations import stays, triggers
 from lawtrace.solver.logic.windows import ALWAYS_OPEN, Window
@@ -49,23 +51,43 @@ def steps_of(events: Iterable[Event]) -> list[Step]:
 
 
 def explain(
-    rule: FirstOrderRule, violation: Violation, steps: Sequence[Step], *, complete: bool = True, end: int | None = None
+    rule: FirstOrderRule,
+    violation: Violation,
+    steps: Sequence[Step],
+    notions: Sequence[Definition] = (),
+    *,
+    complete: bool = True,
+    end: int | None = None,
 ) -> ExplainedViolation:
     """The evidence for a violation.
 
     Args:
         steps: the recorded trace.
+        notions: the definitions by whose names it calls what is missing.
         complete: whether the end of the steps decides what is open, at the time `end` if that is given.
     """
     values = dict(violation.values)
+    names = _names(notions, values)
     found: list[Evidence] = []
     for formula in rule.instances(violation.position, values):
-        instance = _Instance(formula, steps, complete=complete, end=end)
+        instance = _Instance(formula, steps, names, complete=complete, end=end)
         if instance.truth(formula, violation.position) is not False:
             found += instance.explain(formula, violation.position)
     here = [step for step in steps if step.position == violation.position]
     time = next((step.time for step in here if any(event.time is not None for event in step.events)), None)
     return ExplainedViolation(violation.position, time, values, violation.certain, tuple(dict.fromkeys(found)))
+
+
+def _names(notions: Sequence[Definition], values: Mapping[str, Scalar]) -> dict[str, str]:
+    """What definitions stand for, applied to the values of a violation, and their names: `identified("K-1")`."""
+    names: dict[str, str] = {}
+    for notion in notions:
+        for variables in permutations(values, len(notion.parameters)):
+            given = [values[variable] for variable in variables]
+            body = instantiate(bind(notion.parameters, notion.body), dict(zip(notion.parameters, given, strict=True)))
+            arguments = f"({', '.join(map(format_value, given))})" if given else ""
+            names.setdefault(_text(normal_form(body)), notion.name + arguments)
+    return names
 
 
 def needs_every_step(formula: s.Formula) -> bool:
@@ -86,8 +108,11 @@ def needs_every_step(formula: s.Formula) -> bool:
 class _Instance:
     """A formula without free variables, with the truth of its subformulas at each step."""
 
-    def __init__(self, formula: s.Formula, steps: Sequence[Step], *, complete: bool, end: int | None) -> None:
+    def __init__(
+        self, formula: s.Formula, steps: Sequence[Step], names: Mapping[str, str], *, complete: bool, end: int | None
+    ) -> None:
         self.steps = steps
+        self.names = names
         self.complete = complete
         self.end = end
         self._index = {step.position: index for index, step in enumerate(steps)}
@@ -172,7 +197,7 @@ class _Instance:
         start, end = self._bounds(formula.window, position, past=past)
         side = "" if start is not None or end is not None else " before it" if past else " after it"
         if truth is None:
-            return [Evidence("due", _text(operand), (), start, end)]
+            return [Evidence("due", self._named(operand), (), start, end)]
         broken = next((step for step in reachable if self.truth(left, step.position) is False), None)
         if broken is not None and past:
             held = next((step for step in self._all(formula, position) if self._true(operand, step)), None)
@@ -184,12 +209,18 @@ class _Instance:
         if isinstance(formula, s.Next | s.Yesterday) and inside:
             return self.explain(operand, inside[0].position, origin=origin)
         outside = next((step for step in self._all(formula, position) if self._true(operand, step)), None)
-        missing = Evidence("missing", _text(operand) + side, (), start, end)
+        missing = Evidence("missing", self._named(operand) + side, (), start, end)
         if outside is not None and broken is None:
             closed = formula.window.closed(*sorted((self._time(position), outside.time)))
             role: Role = ("too old" if closed else "too recent") if past else ("too late" if closed else "too soon")
             found.append(Evidence(role, _text(operand), (outside.position,)))
         return [missing, *found]
+
+    def _named(self, formula: s.Formula) -> str:
+        text = _text(formula)
+        if text not in self.names and isinstance(formula, s.Or):
+            return " | ".join(map(self._named, formula.operands))
+        return self.names.get(text, text)
 
     def _true(self, formula: s.Formula, step: Step) -> bool:
         return self.truth(formula, step.position) is True
@@ -232,11 +263,11 @@ class _Instance:
 
     def _explain_exists(self, formula: s.Exists, position: int, origin: int, truth: bool | None) -> list[Evidence]:
         if truth is False:
-            return [Evidence("missing", _text(formula.body))]
+            return [Evidence("missing", self._named(formula.body))]
         for values, status in self._witnesses.get((formula, position), ()):
             if self._value(status) is truth:
                 body = instantiate(formula.body, values)
-                inner = _Instance(body, self.steps, complete=self.complete, end=self.end)
+                inner = _Instance(body, self.steps, self.names, complete=self.complete, end=self.end)
                 return inner.explain(body, position, origin=origin)
         return [Evidence("happened" if truth else "due", _text(formula.body), (position,) if truth else ())]
 

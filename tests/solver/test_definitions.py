@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.schemas.errors import FormulaError, InputError
+from lawtrace.schemas.events import Event
 from lawtrace.solver.logic.parser import define, parse
-from lawtrace.solver.rules import Rule, load_rules, read_rule_file
+from lawtrace.solver.rules import Definition, Rule, load_rules, read_rule_file
 
 DISCLOSURE = define("disclosure", ("q",), "Release(id == q) | GiveAccess(id == q)")
 FILE = """
@@ -71,6 +73,15 @@ def test_a_definition_of_one_call_stands_wherever_a_call_does() -> None:
     read = define("read", ("q",), "Read(id == q)")
     written = "forall x: G(A(b == x) -> attempted(Read(id == x)) & count(Read(id == x) [<= 3d]) > 1)"
     assert parse("forall x: G(A(b == x) -> attempted(read(x)) & count(read(x) [<= 3d]) > 1)", (read,)) == parse(written)
+
+
+def test_evidence_calls_what_is_missing_by_its_name() -> None:
+    told = Definition(name="informed", parameters=("p",), formula="Tell(person == p) | Write(person == p)")
+    rule = Rule(
+        id="r", formula="forall p: G(Act(person == p) -> O informed(p) | F Undo(person == p))", definitions=(told,)
+    )
+    (verdict,) = judge_rules([rule], [Event("Act", {"person": "A"})], (), explained=True)
+    assert verdict.explanation.endswith('no informed("A") before it; no Undo(person == "A") after it')
 
 
 @pytest.mark.parametrize(
