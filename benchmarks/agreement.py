@@ -67,10 +67,11 @@ def sessions_of(domain: Domain, tasks: Sequence[Task], random: Random) -> Iterat
     environment = domain.environment
     sides = {(task.contrast.pair, task.id): task for task in tasks if task.contrast is not None}
     for task in tasks:
-        initial, request = task.initial(environment), random.choice([*task.instructions.values()]).text
+        # A workflow asks for all the look-ups of the reference.
+        initial, request = task.initial(environment), task.instructions["workflow"].text
         played: dict[Kind, Sequence[PlannedCall]] = {
             "reference": task.planned,
-            "only what is asked": requested_calls(environment, initial, task.requested, "goal"),
+            "only what is asked": requested_calls(environment, initial, task.requested, "workflow"),
         }
         if task.contrast is not None:
             other = next(one for (pair, name), one in sides.items() if pair == task.contrast.pair and name != task.id)
