@@ -3,8 +3,8 @@ colleagues to use or pass on data, and incidents.
 
 ``entities.py`` holds the tables, ``case_tools.py`` and ``incident_tools.py`` what the desk is asked to do,
 ``file_tools.py`` and ``letter_tools.py`` what it looks up, prepares and writes, ``shared_terms.py`` what they share,
-and ``initial_state.py`` the initial states. ``regulation.toml`` restates the provisions and ``rules.toml`` holds the
-curated rule set.
+and ``initial_state.py`` the initial states. ``regulation.toml`` restates the provisions, ``manual.toml`` says what the
+company demands beyond them, and ``rules.toml`` holds the curated rule set.
 """
 
 from lawtrace.environments import spec as s
@@ -23,16 +23,17 @@ TOOLS = (
 FACTS = (
     s.Fact("doubt about who wrote", CASES, "sender", ("on file", "not on file")),
     s.Fact("proof of who wrote", CASES, "proof", ("sufficient", "insufficient")),
-    s.Fact("how the person wants to be written to", CASES, "write_by", ("email", "post", "portal", "club")),
     s.Fact("what proof can be compared with", CASES, "comparable", ("date of birth", "membership number", "home club")),
-    s.Fact("earlier requests", CASES, "earlier", ("none", "has a copy", "repetitive")),
-    s.Fact("need for a legal claim", RECORDS, "kept_for", ("nothing else", "legal claim")),
+    s.Fact("character of the request", CASES, "character", ("ordinary", "further copy", "repetitive")),
+    s.Fact("obligation to keep data", RECORDS, "kept_for", ("nothing else", "legal obligation")),
     s.Fact("effort of an answer", RECORDS, "effort", ("little", "complex", "many requests")),
-    s.Fact("other people in the data", RECORDS, "others", ("named", "not named")),
+    s.Fact("other people in the data", RECORDS, "others", ("in confidence", "in passing")),
     s.Fact("accuracy", RECORDS, "accuracy", ("correct", "incorrect")),
     s.Fact("restriction", RECORDS, "status", ("in use", "restricted")),
     s.Fact("consent", RECORDS, "consent", ("given", "expressly given", "withdrawn")),
     s.Fact("who gave the consent", RECORDS, "consent_by", ("the person", "a parent")),
+    s.Fact("use by the partner", RECORDS, "use", ("same purpose", "compatible purpose", "incompatible purpose")),
+    s.Fact("necessity of passing on", RECORDS, "necessity", ("necessary", "not necessary")),
     s.Fact("consent to a transfer", RECORDS, "abroad", ("not asked", "agreed after warning")),
     s.Fact("objection to direct marketing", RECORDS, "objection", ("none", "to direct marketing")),
     s.Fact("weight of the company's grounds", RECORDS, "grounds", ("compelling", "not compelling")),
@@ -42,17 +43,17 @@ FACTS = (
     s.Fact("existence of the recipient", PARTNERS, "reach", ("active", "closed down")),
     s.Fact("risk of the breach", INCIDENTS, "risk", ("unlikely", "likely", "high")),
     s.Fact("people in other states", INCIDENTS, "spread", ("one member state", "several member states")),
-    s.Fact("encryption", INCIDENTS, "protection", ("unreadable", "readable")),
     s.Fact("effort to tell each person", INCIDENTS, "reach", ("each person", "public notice")),
 )
 
 ENVIRONMENT = s.Environment(
     name="privacy_desk",
+    version="2",
     title="Data protection",
     object_name="PrivacyDesk",
     summary=(
-        "The data-protection desk of a company that runs fitness clubs in several member states of the Union, with its "
-        "main establishment in Denmark: meet or decline what people and colleagues ask for about personal data, and "
+        "The data-protection desk of a company that runs fitness clubs in several member states of the Union, and is "
+        "run from its main establishment in Denmark: meet or decline what people and colleagues ask for about personal data, and "
         "handle incidents."
     ),
     entities=ENTITIES,

@@ -41,7 +41,8 @@ FIND_CASE = s.Tool(
             "matter",
             "What is asked for. By the person: 'access' to a copy, 'rectification', 'erasure' since the purpose of the "
             "data has ended, 'restriction' since the person contests their accuracy, 'objection' to their use, or "
-            "'portability' to another service. By a colleague: 'passing on', 'use again' or 'billing'.",
+            "'portability' to another service. By a colleague: 'passing on' to a partner, 'use again' of data "
+            "that were restricted because the person contested their accuracy, or 'billing' for a request.",
             lambda c: (c.person_name == s.argument("name")) & (c.data == s.argument("data")),
         ),
     ),
@@ -221,8 +222,8 @@ SHARE_DATA = s.Tool(
 GROUND = s.Choice(
     (
         "cannot tell who asked",
-        "repetitive",
-        "needed by law",
+        "excessive",
+        "needed",
         "data correct",
         "data incorrect",
         "compelling grounds",
@@ -230,6 +231,8 @@ GROUND = s.Choice(
         "no valid consent",
         "objection",
         "restricted",
+        "other purpose",
+        "not necessary",
         "no safeguards",
         "no contract",
         "free of charge",
@@ -247,13 +250,14 @@ DECLINE = s.Tool(
         s.option(
             "ground",
             GROUND,
-            "'cannot tell who asked': the person has not shown who they are; 'repetitive': the same was asked over "
-            "and over; 'needed by law': tax law or a legal claim requires the data; 'data correct': there is nothing "
+            "'cannot tell who asked': it is not clear who they are; 'excessive': the request is repetitive, or "
+            "unfounded; 'needed': a legal obligation or a legal claim needs the data; 'data correct': there is nothing "
             "to correct; 'data incorrect': they would be used although they are wrong; 'compelling grounds': they "
-            "outweigh an objection; 'no such right': the law gives none for data on this basis; 'no valid consent': it "
-            "is withdrawn, not express, or a child gave it alone; 'objection': the person has objected, and nothing "
-            "outweighs it; 'restricted': the data are restricted; 'no safeguards': none where the partner is; 'no "
-            "contract': none with a processor; 'free of charge': no fee may be billed.",
+            "outweigh an objection; 'no such right': the law gives none for these data; 'no valid consent': it is "
+            "withdrawn, not express, or a child gave it alone; 'objection': the person has objected, and nothing "
+            "outweighs it; 'restricted': the data are restricted; 'other purpose': an incompatible one; 'not "
+            "necessary': what the partner would do goes beyond the legal basis; 'no safeguards': none where the "
+            "partner is; 'no contract': none with a processor; 'free of charge': no fee may be billed.",
         ),
     ),
     raises=(MALFORMED, unknown(e.CASES)),

@@ -10,7 +10,6 @@ CASE_ID = s.Pattern("K-XXXX", r"K-\d{4}")
 CONTACT_ID = s.Pattern("C-XXXX", r"C-\d{4}")
 PARTNER_ID = s.Pattern("P-XXXX", r"P-\d{4}")
 INCIDENT_ID = s.Pattern("I-XXXX", r"I-\d{4}")
-AUTHORITY_ID = s.Pattern("A-XXXX", r"A-\d{4}")
 
 RIGHTS = ("access", "rectification", "erasure", "restriction", "objection", "portability")
 """The matters of cases in which a person uses a right; a colleague asks for the others."""
@@ -20,8 +19,9 @@ DETAIL = s.Choice(("date of birth", "membership number", "home club"))
 BASIS = s.Choice(("consent", "contract", "legal obligation", "legitimate interests"))
 RISK = s.Choice(("unlikely", "likely", "high"))
 MEANS = s.Choice(("each person", "public notice"))
+ESTABLISHMENTS = s.Choice(("Denmark", "Portugal", "Ireland"))
 
-PEOPLE = s.table("people", "person", person_id=s.TEXT, name=s.TEXT, age=s.INTEGER)
+PEOPLE = s.table("people", "person", person_id=s.TEXT, name=s.TEXT, age=s.INTEGER, consent_age=s.INTEGER)
 
 CONTACTS = s.table("contacts", "contact", contact_id=CONTACT_ID, person_id=s.TEXT, kind=CONTACT_KIND, address=s.TEXT)
 
@@ -34,10 +34,10 @@ CASES = s.table(
     data=s.TEXT,
     matter=MATTER,
     status=s.Choice(("open", "met", "declined")),
-    sender=s.Choice(("on file", "not on file")),
+    sender=s.Choice(("on file", "not on file", "signed in")),
     proof=s.Choice(("sufficient", "insufficient")),
     write_by=CONTACT_KIND,
-    earlier=s.Choice(("none", "has a copy", "repetitive")),
+    character=s.Choice(("ordinary", "further copy", "repetitive", "unfounded")),
     comparable=DETAIL,
 )
 
@@ -52,16 +52,20 @@ RECORDS = s.table(
     status=s.Choice(("in use", "restricted", "stopped", "erased")),
     category=s.Choice(("ordinary", "health")),
     purpose=s.Choice(("direct marketing", "running the clubs")),
-    kept_for=s.Choice(("nothing else", "tax law", "legal claim")),
+    kept_for=s.Choice(("nothing else", "legal obligation", "legal claim")),
+    held=s.Choice(("electronic", "on paper")),
     grounds=s.Choice(("compelling", "not compelling")),
-    accuracy=s.Choice(("correct", "incorrect")),
-    others=s.Choice(("named", "not named")),
+    accuracy=s.Choice(("correct", "incorrect", "incomplete", "unchecked")),
+    others=s.Choice(("in confidence", "in passing")),
     effort=s.Choice(("little", "complex", "many requests")),
     cost=s.MONEY,
     legal_basis=BASIS,
     document=s.TEXT,  # what the legal basis rests on
     consent=s.Choice(("none", "given", "expressly given", "withdrawn")),
     consent_by=s.Choice(("the person", "a parent")),
+    # What a partner is to do with them.
+    use=s.Choice(("same purpose", "compatible purpose", "incompatible purpose")),
+    necessity=s.Choice(("necessary", "not necessary", "on consent")),
     abroad=s.Choice(("not asked", "agreed after warning")),
     objection=s.Choice(("none", "to direct marketing", "to this use")),
 )
@@ -89,15 +93,13 @@ INCIDENTS = s.table(
     system=s.TEXT,
     what=s.TEXT,
     status=s.Choice(("open", "restored", "closed")),
-    run_in=s.TEXT,
+    run_in=ESTABLISHMENTS,
     spread=s.Choice(("one member state", "several member states")),
     risk=RISK,
-    protection=s.Choice(("unreadable", "readable")),
+    measures=s.Choice(("none", "high risk averted")),
     reach=MEANS,
     people=s.INTEGER,
 )
-
-AUTHORITIES = s.table("authorities", "authority", authority_id=AUTHORITY_ID, name=s.TEXT, country=s.TEXT)
 
 COPIES = s.table("copies", "copy", prefix="Y-", copy_id=s.TEXT, case_id=CASE_ID, form=s.TEXT)
 
@@ -111,13 +113,7 @@ LETTERS = s.table(
 )
 
 PARTNER_NOTES = s.table(
-    "partner_notes",
-    "note to a partner",
-    prefix="T-",
-    note_id=s.TEXT,
-    case_id=CASE_ID,
-    partner_id=PARTNER_ID,
-    form=s.TEXT,
+    "partner_notes", "note to a partner", prefix="T-", note_id=s.TEXT, case_id=CASE_ID, partner_id=PARTNER_ID
 )
 
 REGISTER = s.table(
@@ -130,7 +126,6 @@ REGISTER = s.table(
     legal_basis=s.Field(BASIS, optional=True),
     document=s.Field(s.TEXT, optional=True),
     expense=s.Field(s.MONEY, optional=True),
-    people=s.Field(s.INTEGER, optional=True),
 )
 
 DESK = s.table("desk", "desk", desk_id=s.TEXT, now=s.MOMENT)

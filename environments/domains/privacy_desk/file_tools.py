@@ -18,6 +18,11 @@ def _record(field: str, description: str, otherwise: s.Value) -> s.ValueResult:
     return s.show(e.RECORDS, field, description, otherwise, by="case_id")
 
 
+def _person(field: str, description: str) -> s.ValueResult:
+    found = s.value_of(e.PEOPLE, lambda p: p.person_id == of_case("person_id", ""), field, 0)
+    return s.ValueResult(field, description, s.INTEGER, found)
+
+
 READ_MESSAGE = s.Tool(
     name="ReadMessage",
     summary="Shows the message of the person in a case, and how it compares with what is on file.",
@@ -27,17 +32,18 @@ READ_MESSAGE = s.Tool(
     results=(
         _case(
             "sender",
-            "'on file': it came from an address that is on file for the person; 'not on file': it came from another "
-            "one, which leaves a reasonable doubt about who wrote it.",
+            "'on file': it came from an address that is on file for the person; 'signed in': the person wrote it on "
+            "the member page after signing in; 'not on file': it came from an address that is not on file, which "
+            "leaves a reasonable doubt about who wrote it.",
             "not on file",
         ),
         _case("write_by", "How the person wants to be written to: 'email', 'post', 'portal' or 'club'.", "email"),
         _case(
-            "earlier",
-            "'none': nothing like it was asked before; 'has a copy': the person has been given a copy of the same data "
-            "and asked for a further one; 'repetitive': the same has been asked and answered again and again, and "
-            "nothing has changed, which makes it excessive.",
-            "none",
+            "character",
+            "'further copy': the person has been given a copy of the same data and wants a further one; 'repetitive': "
+            "the same has been asked and answered again and again, and nothing has changed; 'unfounded': the person "
+            "says that it is only meant to cause trouble; 'ordinary': none of these.",
+            "ordinary",
         ),
         _case(
             "comparable",
@@ -79,8 +85,8 @@ READ_DATA_SHEET = s.Tool(
         _record("legal_basis", "The legal basis for using them.", "contract"),
         _record(
             "kept_for",
-            "What needs them apart from that purpose: 'tax law' obliges the company to keep them, a 'legal claim' is "
-            "being brought or defended with them, or 'nothing else'.",
+            "What needs them apart from that purpose: a 'legal obligation', such as one of tax law, to keep them; a "
+            "'legal claim' that is being brought or defended with them; or 'nothing else'.",
             "nothing else",
         ),
         _record(
@@ -89,8 +95,19 @@ READ_DATA_SHEET = s.Tool(
             "override the person's interests, or 'not compelling'.",
             "not compelling",
         ),
-        _record("accuracy", "Whether they are correct, as a check against the papers has shown.", "correct"),
-        _record("others", "Whether other people are named in them.", "not named"),
+        _record(
+            "accuracy",
+            "What a check against the papers has shown: they are 'correct', 'incorrect', or 'incomplete', since what "
+            "the person says is missing; or they are 'unchecked'.",
+            "correct",
+        ),
+        _record(
+            "others",
+            "What they say about other people: 'in confidence', if a copy would harm these by what it tells about "
+            "them; 'in passing', if it would not.",
+            "in passing",
+        ),
+        _record("held", "How they are held and processed: 'electronic' or 'on paper'.", "electronic"),
         _record(
             "effort",
             "What it takes to answer a request about them: 'little', since all are at hand; or they have to be brought "
@@ -117,7 +134,7 @@ COLLECT_DATA = s.Tool(
 
 REDACT_COPY = s.Tool(
     name="RedactCopy",
-    summary="Blackens in the next copy for a case what is about other people.",
+    summary="Leaves out of the next copy for a case every passage that mentions other people.",
     leak_words=("redact", "blacken", "black out", "other people", "third part"),
     parameters=(CASE,),
     raises=(MALFORMED, unknown(e.CASES)),
@@ -164,23 +181,41 @@ READ_CONSENT = s.Tool(
     parameters=(CASE,),
     raises=(MALFORMED, unknown(e.CASES)),
     results=(
-        _record("status", "Whether the data are 'in use', 'restricted', 'stopped' or 'erased'.", "in use"),
+        _record(
+            "status",
+            "Whether the data are 'in use'; 'restricted', as the person wants, who consents to no use meanwhile; "
+            "'stopped' or 'erased'.",
+            "in use",
+        ),
         _record("category", "'health' for data about the person's health, else 'ordinary'.", "ordinary"),
-        _record("purpose", "What they are used and passed on for.", "running the clubs"),
+        _record("purpose", "What they were collected for and are used for.", "running the clubs"),
         _record("legal_basis", "The legal basis for using them and passing them on.", "contract"),
         _record("document", "The number of the document that the basis rests on.", ""),
         _record(
             "consent",
-            "The consent to use them and pass them on: 'none', 'given' by a click, 'expressly given' in a signed "
-            "statement, or 'withdrawn'.",
+            "The consent to use them for what they were collected for, and to pass them on to partners for this: "
+            "'none'; 'given' by a clear act; 'expressly given' in a statement that names the data; or 'withdrawn'.",
             "none",
         ),
-        _record("consent_by", "Who gave the consent: 'the person', or 'a parent' for a child.", "the person"),
-        s.ValueResult(
-            "age",
-            "The age of the person in years.",
-            s.INTEGER,
-            s.value_of(e.PEOPLE, lambda p: p.person_id == of_case("person_id", ""), "age", 0),
+        _record(
+            "consent_by",
+            "Who gave the consent, in the company's app, which it offers directly to children, too: 'the person', or "
+            "'a parent', as was verified.",
+            "the person",
+        ),
+        _person("age", "The age of the person in years."),
+        _person("consent_age", "The age from which a child's own consent counts in the person's member state."),
+        _record(
+            "use",
+            "What the partner is to use them for: the 'same purpose' as that for which they were collected; a "
+            "'compatible purpose' or an 'incompatible purpose', as the company's assessment has found.",
+            "same purpose",
+        ),
+        _record(
+            "necessity",
+            "Whether this use is 'necessary' or 'not necessary' for the contract, the legal obligation, or legitimate "
+            "interests that those of the person do not outweigh; 'on consent' where it rests on consent.",
+            "necessary",
         ),
         _record(
             "abroad",
@@ -214,7 +249,8 @@ READ_PARTNER_FILE = s.Tool(
         _partner(
             "standing",
             "What protects data there: the partner is in a 'member state' of the Union; or it is in another country, "
-            "with an 'adequacy decision' of the Commission, with 'standard clauses' of the Commission, or 'nothing'.",
+            "with an 'adequacy decision' of the Commission; with 'standard clauses' of the Commission, and rights and "
+            "remedies that people can enforce there; or with 'nothing'.",
             "nothing",
         ),
         _partner(
@@ -261,7 +297,7 @@ LOG_DISCLOSURE = s.Tool(
     critical=True,
 )
 
-REASON = s.Choice(("further copy", "repetitive requests"))
+REASON = s.Choice(("further copy", "repetitive", "unfounded"))
 
 FILE_COSTS = s.Tool(
     name="FileCosts",

@@ -3,7 +3,6 @@
 from lawtrace.environments import spec as s
 
 from . import entities as e
-from .initial_state import AUTHORITY_NAMES
 from .shared_terms import MALFORMED, SUCCESS, unknown
 
 DAY = 24 * 3600
@@ -77,28 +76,28 @@ ASSESS_INCIDENT = s.Tool(
         SUCCESS,
         _found(
             "risk",
-            "What the breach means for the rights and freedoms of people: a risk is 'unlikely', a risk is "
-            "'likely', or a 'high' risk is likely.",
+            "What the breach means for the rights and freedoms of people, encryption and the like taken into account: "
+            "a risk is 'unlikely', a risk is 'likely', or a 'high' risk is likely.",
             "unlikely",
         ),
         _found(
-            "protection",
-            "Whether the data are 'unreadable' for everybody who may not see them, since they are encrypted and the "
-            "key is safe, or 'readable'.",
-            "readable",
+            "measures",
+            "Whether steps taken after the breach ensure that a high risk is not likely to become real any more: "
+            "'high risk averted', or 'none'.",
+            "none",
         ),
         _found(
             "reach",
-            "Whether 'each person' concerned can be told, or that would take a disproportionate effort and only a "
-            "'public notice' reaches them.",
+            "How the people concerned can be reached: 'each person' by letter; or only by a 'public notice', since "
+            "letters would take a disproportionate effort.",
             "each person",
         ),
         _found("people", "How many people are concerned, about.", 0),
-        _found("run_in", "The member state of the establishment that runs the system.", ""),
+        _found("run_in", "The member state of the establishment that runs the system.", "Denmark"),
         _found(
             "spread",
-            "Whether the data in the system are those of people in 'one member state', that of this establishment, or "
-            "in 'several member states'.",
+            "Whose activities the system serves, and where the people live whose data are in it: this establishment "
+            "alone and 'one member state', or establishments and people in 'several member states'.",
             "one member state",
         ),
     ),
@@ -106,42 +105,20 @@ ASSESS_INCIDENT = s.Tool(
     compliance=True,
 )
 
-FIND_AUTHORITY = s.Tool(
-    name="FindAuthority",
-    summary="Finds the supervisory authority of a member state.",
-    leak_words=("authorit", "regulator", "supervisor", "commission"),
-    parameters=(
-        s.Parameter(
-            "country", s.TEXT, "The member state, such as 'Denmark'.", s.FromUser(s.OneOf(tuple(AUTHORITY_NAMES)))
-        ),
-    ),
-    results=(
-        s.RowsResult(
-            "authorities",
-            "The authority.",
-            e.AUTHORITIES,
-            lambda a: a.country == s.argument("country"),
-            ("authority_id", "name", "country"),
-        ),
-    ),
-    compliance=True,
-)
-
 NOTIFY_AUTHORITY = s.Tool(
     name="NotifyAuthority",
     summary=(
-        "Notifies a supervisory authority of an incident: its nature, its likely consequences, the "
-        "measures taken, and where to ask."
+        "Notifies the supervisory authority of a member state of an incident: its nature with the numbers that the "
+        "security team has found, its likely consequences, the measures taken, and where to ask."
     ),
-    leak_words=("notif", "report it to", "reported to"),
+    leak_words=("notif", "report it to", "reported to", "authorit", "regulator", "supervisor"),
     parameters=(
         INCIDENT,
-        s.key(e.AUTHORITIES, "The authority."),
-        s.Parameter("number", s.INTEGER, "How many people are concerned, about.", s.FromUser(s.Amount(1, 5_000))),
+        s.option("country", e.ESTABLISHMENTS, "The member state."),
     ),
-    raises=(MALFORMED, unknown(e.INCIDENTS), unknown(e.AUTHORITIES)),
+    raises=(MALFORMED, unknown(e.INCIDENTS)),
     fails=(CLOSED,),
-    effects=(s.register(e.REGISTER, subject=incident, entry=s.argument("authority_id"), people=s.argument("number")),),
+    effects=(s.register(e.REGISTER, subject=incident, entry=s.argument("country")),),
     results=(SUCCESS,),
     compliance=True,
     critical=True,
@@ -178,11 +155,10 @@ DOCUMENT_INCIDENT = s.Tool(
             e.RISK,
             "What it means for people: a risk is 'unlikely', a risk is 'likely', or a 'high' risk is likely.",
         ),
-        s.Parameter("number", s.INTEGER, "How many people are concerned, about.", s.FromUser(s.Amount(1, 5_000))),
     ),
     raises=(MALFORMED, unknown(e.INCIDENTS)),
     fails=(CLOSED,),
-    effects=(s.register(e.REGISTER, subject=incident, entry=s.argument("effects"), people=s.argument("number")),),
+    effects=(s.register(e.REGISTER, subject=incident, entry=s.argument("effects")),),
     results=(SUCCESS,),
     compliance=True,
     critical=True,

@@ -12,7 +12,7 @@ from random import Random
 
 from lawtrace.environments import spec as s
 
-from .entities import CONTACT_KIND, DETAIL, ENTITIES, MATTER
+from .entities import CONTACT_KIND, DETAIL, ENTITIES, ESTABLISHMENTS, MATTER, RIGHTS
 
 PERSON_NAMES = (
     "Orla Brandt",
@@ -32,22 +32,17 @@ PARTNER_NAMES = (
     "Nordlys Insurance",
     "Copperfield Analytics",
     "Brook Hosting",
-    "Heron Physiotherapy",
+    "Heron Catering",
     "Sundial Travel",
 )
 INCIDENTS = (
     ("membership database", "copied by an intruder over the weekend"),
     ("booking app", "showed members the bookings of others for two days"),
-    ("newsletter tool", "a list of addresses was sent to the wrong agency"),
-    ("reception laptop", "stolen from the Harbourside club"),
-    ("camera system", "recordings were open to the internet"),
+    ("newsletter tool", "its list of addresses was copied and wiped by an intruder"),
+    ("door system", "its log of visits was overwritten by an intruder"),
+    ("camera system", "recordings were copied and deleted over the internet"),
     ("course list", "locked by ransomware"),
 )
-AUTHORITY_NAMES = {
-    "Denmark": "Danish Data Protection Agency",
-    "Portugal": "Portuguese Data Protection Commission",
-    "Ireland": "Irish Data Protection Commission",
-}
 COUNTRIES = {
     "member state": ("Austria", "Estonia", "Spain"),
     "adequacy decision": ("Japan", "New Zealand", "Switzerland"),
@@ -55,8 +50,6 @@ COUNTRIES = {
     "nothing": ("Brazil", "India", "South Africa"),
 }
 CLUBS = ("Harbourside", "Larchfield", "Meadowgate")
-MAIN_ESTABLISHMENT = "Denmark"
-"""Where the company has its central administration."""
 FIRST_DAY = dt.date(2026, 1, 5).toordinal()
 
 
@@ -70,7 +63,7 @@ class DataKind:
     basis: str
     marketing: bool = False
     health: bool = False
-    tax: bool = False
+    required: bool = False
 
 
 CONSENT, CONTRACT, INTERESTS = "consent", "contract", "legitimate interests"
@@ -83,19 +76,41 @@ DATA_KINDS = (
     DataKind("training plan", "two sessions a week", "three sessions a week", CONTRACT),
     DataKind("visit statistics", "41 visits last year", "14 visits last year", INTERESTS),
     DataKind("accident report", "slipped at the pool", "slipped on the stairs", INTERESTS),
-    DataKind("invoices", "Larchfield Lane 6", "Larchfield Lane 8", "legal obligation", tax=True),
+    DataKind("invoices", "Larchfield Lane 6", "Larchfield Lane 8", "legal obligation", required=True),
 )
+UNOPPOSED = tuple(kind for kind in DATA_KINDS if kind.basis == CONSENT and not kind.marketing)
+"""Use on consent alone is not objected to: the person would withdraw the consent."""
+IDENTIFYING = tuple(right for right in RIGHTS if right not in ("restriction", "objection"))
+"""Wishes to restrict data, or to end their use, come through the member page."""
+CHARACTERS = {
+    "access": ("ordinary", "ordinary", "further copy", "repetitive"),
+    "billing": ("ordinary", "further copy", "repetitive", "unfounded"),
+}
+ACCURACIES = {
+    "rectification": ("correct", "incorrect", "incorrect", "incomplete"),
+    "restriction": ("unchecked",),
+    "use again": ("correct", "incorrect"),
+}
 
 
 def populate(random: Random) -> s.State:
     """A desk on some day of the year."""
     now = (FIRST_DAY + random.randrange(240)) * s.MINUTES_PER_DAY + random.randrange(8 * 60, 16 * 60)
     people = tuple(
-        s.Row({"person_id": f"M-{number}", "name": name, "age": _age(random)})
+        s.Row(
+            {
+                "person_id": f"M-{number}",
+                "name": name,
+                "age": _age(random),
+                "consent_age": random.choice((13, 15, 16)),
+            }
+        )
         for number, name in zip(random.sample(range(1_000, 10_000), 5), random.sample(PERSON_NAMES, 5), strict=True)
     )
     held = [(person, kind) for person in people for kind in random.sample(DATA_KINDS, 2)]
     matters = random.sample((*MATTER.options, "passing on"), len(held))
+    while held[matters.index("objection")][1] in UNOPPOSED:
+        random.shuffle(matters)
     numbers = random.sample(range(1_000, 10_000), len(held))
     cases = tuple(
         _case(random, f"K-{number}", person, kind, matter)
@@ -114,7 +129,6 @@ def populate(random: Random) -> s.State:
             "partners": partners,
             "disclosures": _disclosures(random, cases, partners),
             "incidents": _incidents(random),
-            "authorities": _authorities(random),
             "desk": (s.Row({"desk_id": "current", "now": now}),),
         }
     )
@@ -133,10 +147,10 @@ def _case(random: Random, key: str, person: s.Row, kind: DataKind, matter: str) 
             "data": kind.name,
             "matter": matter,
             "status": "open",
-            "sender": random.choice(("on file", "not on file")),
+            "sender": random.choice(("on file", "not on file")) if matter in IDENTIFYING else "signed in",
             "proof": random.choice(("sufficient", "sufficient", "insufficient")),
             "write_by": random.choice(CONTACT_KIND.options),
-            "earlier": random.choice(("none", "has a copy", "repetitive")),
+            "character": random.choice(CHARACTERS.get(matter, ("ordinary", "ordinary", "repetitive"))),
             "comparable": random.choice(DETAIL.options),
         }
     )
@@ -144,9 +158,11 @@ def _case(random: Random, key: str, person: s.Row, kind: DataKind, matter: str) 
 
 def _record(random: Random, case: s.Row, person: s.Row, kind: DataKind) -> s.Row:
     """The record of a case, with the fields that decide what the law asks."""
-    is_child = person.values["age"] < 16
-    is_restricted = case.values["matter"] == "use again" or random.random() < 1 / 6
-    consents = ("given", "expressly given", "expressly given", "withdrawn") if kind.basis == CONSENT else ("none",)
+    matter = str(case.values["matter"])
+    is_child = person.values["age"] < person.values["consent_age"]
+    is_restricted = matter == "use again" or (matter == "passing on" and random.random() < 1 / 6)
+    is_copied, on_consent = matter in ("access", "portability"), kind.basis == CONSENT
+    consents = ("given", "expressly given", "expressly given", "withdrawn") if on_consent else ("none",)
     return s.Row(
         {
             "record_id": f"R-{case.values['case_id'][2:]}",
@@ -156,16 +172,19 @@ def _record(random: Random, case: s.Row, person: s.Row, kind: DataKind) -> s.Row
             "status": "restricted" if is_restricted else "in use",
             "category": "health" if kind.health else "ordinary",
             "purpose": "direct marketing" if kind.marketing else "running the clubs",
-            "kept_for": "tax law" if kind.tax else random.choice(("nothing else", "nothing else", "legal claim")),
+            "kept_for": "legal obligation" if kind.required else random.choice(("nothing else", "nothing else", "legal claim")),
             "grounds": random.choice(("compelling", "not compelling")),
-            "accuracy": random.choice(("correct", "incorrect", "incorrect")),
-            "others": random.choice(("named", "not named")),
-            "effort": random.choice(("little", "little", "complex", "many requests")),
+            "held": random.choice(("electronic", "electronic", "on paper")),
+            "accuracy": random.choice(ACCURACIES.get(matter, ("correct",))),
+            "others": random.choice(("in confidence", "in passing")) if is_copied else "in passing",
+            "effort": random.choice(("little", "little", "complex", "many requests")) if is_copied else "little",
             "cost": random.randrange(8_00, 25_00, 50),
             "legal_basis": kind.basis,
             "document": f"{kind.basis.split()[0].upper()}-{random.randrange(10_000, 100_000)}",
             "consent": random.choice(consents),
             "consent_by": random.choice(("a parent", "a parent", "the person")) if is_child else "the person",
+            "use": "same purpose" if on_consent else random.choice(("same purpose", "compatible purpose")),
+            "necessity": "on consent" if on_consent else "necessary",
             "abroad": random.choice(("agreed after warning", "not asked")),
             "objection": random.choice(_objections(kind)),
         }
@@ -251,10 +270,10 @@ def _incidents(random: Random) -> tuple[s.Row, ...]:
                 "system": system,
                 "what": what,
                 "status": "open",
-                "run_in": random.choice(tuple(AUTHORITY_NAMES)),
+                "run_in": random.choice(ESTABLISHMENTS.options),
                 "spread": random.choice(("one member state", "several member states")),
                 "risk": random.choice(("unlikely", "likely", "high", "high")),
-                "protection": random.choice(("unreadable", "readable")),
+                "measures": random.choice(("none", "none", "high risk averted")),
                 "reach": random.choice(("each person", "each person", "public notice")),
                 "people": random.randint(20, 4_000),
             }
@@ -262,12 +281,4 @@ def _incidents(random: Random) -> tuple[s.Row, ...]:
         for number, (system, what) in zip(
             random.sample(range(1_000, 10_000), 3), random.sample(INCIDENTS, 3), strict=True
         )
-    )
-
-
-def _authorities(random: Random) -> tuple[s.Row, ...]:
-    numbers = random.sample(range(1_000, 10_000), len(AUTHORITY_NAMES))
-    return tuple(
-        s.Row({"authority_id": f"A-{number}", "name": name, "country": country})
-        for number, (country, name) in zip(numbers, AUTHORITY_NAMES.items(), strict=True)
     )

@@ -79,24 +79,17 @@ ANNOUNCE_LIFTING = s.Tool(
     critical=True,
 )
 
-NOTE = s.Choice(("instruction", "notice"))
-
 INFORM_RECIPIENT = s.Tool(
     name="InformRecipient",
-    summary="Tells a partner that the data of a case have been corrected, erased or restricted.",
-    leak_words=("tell the partner", "inform", "pass the news"),
-    parameters=(
-        CASE,
-        PARTNER,
-        s.option(
-            "form",
-            NOTE,
-            "'instruction': to do the same with the data that it holds for the company; 'notice': that it was done.",
-        ),
+    summary=(
+        "Tells a partner that the data of a case have been corrected, erased or restricted. One that works on them for "
+        "the company is told to do the same."
     ),
+    leak_words=("tell the partner", "inform", "pass the news"),
+    parameters=(CASE, PARTNER),
     raises=(MALFORMED, unknown(e.CASES), unknown(e.PARTNERS)),
     fails=(IS_CLOSED_DOWN,),
-    effects=(s.register(e.PARTNER_NOTES, "case_id", "partner_id", "form"),),
+    effects=(s.register(e.PARTNER_NOTES, "case_id", "partner_id"),),
     results=(SUCCESS,),
     compliance=True,
     critical=True,
