@@ -75,7 +75,7 @@ DATA_KINDS = (
     DataKind("membership file", "joined on 3 May 2023", "joined on 13 May 2024", CONTRACT),
     DataKind("training plan", "two sessions a week", "three sessions a week", CONTRACT),
     DataKind("visit statistics", "41 visits last year", "14 visits last year", INTERESTS),
-    DataKind("accident report", "slipped at the pool", "slipped on the stairs", INTERESTS),
+    DataKind("complaint file", "complained about the pool", "complained about the sauna", INTERESTS),
     DataKind("invoices", "Larchfield Lane 6", "Larchfield Lane 8", "legal obligation", required=True),
 )
 UNOPPOSED = tuple(kind for kind in DATA_KINDS if kind.basis == CONSENT and not kind.marketing)
