@@ -93,23 +93,23 @@ NEWS = ask(
 )
 CORRECTION = ask(
     "privacy_desk",
-    ("FindCase", {"name": "Nele Vos", "data": "training plan", "matter": "rectification"}),
+    ("FindCase", {"name": "Orla Brandt", "data": "training plan", "matter": "rectification"}),
     ("CorrectData", {"case_id": found(0, "cases", "case_id"), "correction": "three sessions a week"}),
-    fact="cases.K-9278.proof",
-    other="insufficient",
+    fact="cases.K-9181.proof",
+    other="sufficient",
 )
 PASSING_ON = ask(
     "privacy_desk",
-    ("FindCase", {"name": "Lena Brandt", "data": "accident report", "matter": "passing on"}),
+    ("FindCase", {"name": "Jonas Holm", "data": "complaint file", "matter": "passing on"}),
     ("FindPartner", {"name": "Nordlys Insurance"}),
     ("ShareData", {"case_id": found(0, "cases", "case_id"), "partner_id": found(1, "partners", "partner_id")}),
-    fact="records.R-4110.status",
-    other="in use",
+    fact="records.R-9318.status",
+    other="restricted",
 )
 PRINTED_COPY = ask(
     "privacy_desk",
-    ("FindCase", {"name": "Jonas Holm", "data": "course photos", "matter": "access"}),
+    ("FindCase", {"name": "Clara Dubois", "data": "course photos", "matter": "access"}),
     ("IssueCopy", {"case_id": found(0, "cases", "case_id"), "form": "readable"}),
-    fact="cases.K-9318.sender",
-    other="not on file",
+    fact="cases.K-7915.sender",
+    other="on file",
 )

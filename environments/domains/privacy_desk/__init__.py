@@ -52,8 +52,8 @@ ENVIRONMENT = s.Environment(
     title="Data protection",
     object_name="PrivacyDesk",
     summary=(
-        "The data-protection desk of a company that runs fitness clubs in several member states of the Union, and is "
-        "run from its main establishment in Denmark: meet or decline what people and colleagues ask for about personal data, and "
+        "The data-protection desk of a company that runs fitness clubs in several member states of the Union, from its "
+        "main establishment in Denmark: meet or decline what people and colleagues ask for about personal data, and "
         "handle incidents."
     ),
     entities=ENTITIES,

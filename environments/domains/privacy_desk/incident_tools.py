@@ -112,10 +112,7 @@ NOTIFY_AUTHORITY = s.Tool(
         "security team has found, its likely consequences, the measures taken, and where to ask."
     ),
     leak_words=("notif", "report it to", "reported to", "authorit", "regulator", "supervisor"),
-    parameters=(
-        INCIDENT,
-        s.option("country", e.ESTABLISHMENTS, "The member state."),
-    ),
+    parameters=(INCIDENT, s.option("country", e.ESTABLISHMENTS, "The member state.")),
     raises=(MALFORMED, unknown(e.INCIDENTS)),
     fails=(CLOSED,),
     effects=(s.register(e.REGISTER, subject=incident, entry=s.argument("country")),),

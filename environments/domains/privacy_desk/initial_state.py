@@ -78,14 +78,15 @@ DATA_KINDS = (
     DataKind("complaint file", "complained about the pool", "complained about the sauna", INTERESTS),
     DataKind("invoices", "Larchfield Lane 6", "Larchfield Lane 8", "legal obligation", required=True),
 )
-UNOPPOSED = tuple(kind for kind in DATA_KINDS if kind.basis == CONSENT and not kind.marketing)
-"""Use on consent alone is not objected to: the person would withdraw the consent."""
+OPPOSED = tuple(kind for kind in DATA_KINDS if kind.basis == INTERESTS or kind.marketing)
+"""What the law lets a person object to."""
 IDENTIFYING = tuple(right for right in RIGHTS if right not in ("restriction", "objection"))
 """Wishes to restrict data, or to end their use, come through the member page."""
 CHARACTERS = {
     "access": ("ordinary", "ordinary", "further copy", "repetitive"),
     "billing": ("ordinary", "further copy", "repetitive", "unfounded"),
 }
+KEPT_FOR = {"erasure": ("nothing else", "nothing else", "legal claim")}
 ACCURACIES = {
     "rectification": ("correct", "incorrect", "incorrect", "incomplete"),
     "restriction": ("unchecked",),
@@ -98,19 +99,16 @@ def populate(random: Random) -> s.State:
     now = (FIRST_DAY + random.randrange(240)) * s.MINUTES_PER_DAY + random.randrange(8 * 60, 16 * 60)
     people = tuple(
         s.Row(
-            {
-                "person_id": f"M-{number}",
-                "name": name,
-                "age": _age(random),
-                "consent_age": random.choice((13, 15, 16)),
-            }
+            {"person_id": f"M-{number}", "name": name, "age": _age(random), "consent_age": random.choice((13, 15, 16))}
         )
         for number, name in zip(random.sample(range(1_000, 10_000), 5), random.sample(PERSON_NAMES, 5), strict=True)
     )
     held = [(person, kind) for person in people for kind in random.sample(DATA_KINDS, 2)]
     matters = random.sample((*MATTER.options, "passing on"), len(held))
-    while held[matters.index("objection")][1] in UNOPPOSED:
-        random.shuffle(matters)
+    objection = matters.index("objection")
+    if held[objection][1] not in OPPOSED:
+        beside = held[objection ^ 1][1]
+        held[objection] = (held[objection][0], random.choice([kind for kind in OPPOSED if kind != beside]))
     numbers = random.sample(range(1_000, 10_000), len(held))
     cases = tuple(
         _case(random, f"K-{number}", person, kind, matter)
@@ -172,7 +170,7 @@ def _record(random: Random, case: s.Row, person: s.Row, kind: DataKind) -> s.Row
             "status": "restricted" if is_restricted else "in use",
             "category": "health" if kind.health else "ordinary",
             "purpose": "direct marketing" if kind.marketing else "running the clubs",
-            "kept_for": "legal obligation" if kind.required else random.choice(("nothing else", "nothing else", "legal claim")),
+            "kept_for": "legal obligation" if kind.required else random.choice(KEPT_FOR.get(matter, ("nothing else",))),
             "grounds": random.choice(("compelling", "not compelling")),
             "held": random.choice(("electronic", "electronic", "on paper")),
             "accuracy": random.choice(ACCURACIES.get(matter, ("correct",))),

@@ -40,13 +40,13 @@ GOOD: list[tuple[AskedRequest, Style, str, SurfaceForms]] = [
     (
         CORRECTION,
         "goal",
-        "Nele Vos is right about her training plan. Correct it: it is three sessions a week.",
+        "Orla Brandt is right about her training plan. Correct it: it is three sessions a week.",
         {"FindCase.matter": ("correct it",)},
     ),
     (
         PASSING_ON,
         "goal",
-        "Nordlys Insurance should get Lena Brandt's accident report from us. It's the case about passing it on.",
+        "Nordlys Insurance should get Jonas Holm's complaint file from us. It's the case about passing it on.",
         {"FindCase.matter": ("passing it on",)},
     ),
     (
@@ -59,7 +59,7 @@ GOOD: list[tuple[AskedRequest, Style, str, SurfaceForms]] = [
     (
         PASSING_ON,
         "workflow",
-        "Find case K-4110, that's passing on Lena Brandt's accident report; then find Nordlys Insurance; then share "
+        "Find case K-9318, that's passing on Jonas Holm's complaint file; then find Nordlys Insurance; then share "
         "the data with them.",
         {},
     ),
@@ -126,7 +126,7 @@ BAD: list[tuple[AskedRequest, Style, str, SurfaceForms, TextCheck, str]] = [
     (
         PASSING_ON,
         "goal",
-        "Nordlys Insurance is to get Lena Brandt's accident report, passing on under standard clauses.",
+        "Nordlys Insurance is to get Jonas Holm's complaint file, passing on under standard clauses.",
         {},
         "leak-free",
         "'standard clauses' is an option of a hidden step",
@@ -150,7 +150,7 @@ BAD: list[tuple[AskedRequest, Style, str, SurfaceForms, TextCheck, str]] = [
     (
         CORRECTION,
         "goal",
-        'Nele Vos, training plan, "rectification": three sessions a week.',
+        'Orla Brandt, training plan, "rectification": three sessions a week.',
         {},
         "natural",
         '"rectification" is an option of the interface; say it in words of the request',
@@ -254,7 +254,7 @@ def test_the_digest_of_a_request_depends_on_calls_and_fact() -> None:
 
 
 def test_an_option_that_only_the_phrases_word_is_said() -> None:
-    text = "Jonas Holm asks for access to his course photos; make him a printable copy, please."
+    text = "Clara Dubois asks for access to her course photos; make her a printable copy, please."
     checked = check_text(PRINTED_COPY, "goal", text, {})
     assert checked.findings == []
     assert "readable" in checked.said
