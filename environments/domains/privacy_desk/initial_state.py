@@ -246,8 +246,8 @@ def _partners(random: Random) -> tuple[s.Row, ...]:
 
 
 def _disclosures(random: Random, cases: Sequence[s.Row], partners: Sequence[s.Row]) -> tuple[s.Row, ...]:
-    """The data of two cases in three have gone to one partner."""
-    gone = [case for case in cases if random.random() < 2 / 3]
+    """The data of four cases in five have gone to one partner."""
+    gone = [case for case in cases if random.random() < 4 / 5]
     return tuple(
         s.Row(
             {
