@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
 from lawtrace.runs.recipe_checks import prepare_recipe
 from lawtrace.runs.runner import RunResult
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -20,20 +19,9 @@ from tests.support.openai_server import serving
 from tests.support.runs import SMALL, run
 
 
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(name, marks=[] if name == "banking" else pytest.mark.slow) for name in PAPER_DOMAINS],
-)
-def walked_anywhere(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> RunResult:
-    if request.param == SMALL.environment:
-        return request.getfixturevalue("small_run")
-    recipe = SMALL.model_copy(update={"environment": request.param})
-    return run(recipe, tmp_path_factory.mktemp("walk") / "run")
-
-
-def test_outcomes_of_the_baseline_policies(walked_anywhere: RunResult) -> None:
+def test_outcomes_of_the_baseline_policies(small_run: RunResult) -> None:
     outcomes: dict[str, set[str]] = {}
-    for verdict in walked_anywhere.verdicts:
+    for verdict in small_run.verdicts:
         outcomes.setdefault(f"{verdict.model}, {verdict.style}", set()).add(verdict.outcome)
     # Some goals, such as a review, involve no rule, so the literal policy violates none.
     harmless = outcomes.pop("baseline:literal, goal") - {"unsafe_success"}
@@ -51,11 +39,11 @@ def test_outcomes_of_the_baseline_policies(walked_anywhere: RunResult) -> None:
     }
 
 
-def test_every_deletion_of_a_compliance_call_is_detected(walked_anywhere: RunResult) -> None:
-    deletions = walked_anywhere.findings.deletions
+def test_every_deletion_of_a_compliance_call_is_detected(small_run: RunResult) -> None:
+    deletions = small_run.findings.deletions
     assert deletions is not None
     # Each task needs a compliance call: an audit entry, and an authorization check if one of its actions requires it.
-    assert deletions.deletions == deletions.turned_unsafe >= len(walked_anywhere.tasks)
+    assert deletions.deletions == deletions.turned_unsafe >= len(small_run.tasks)
 
 
 def test_the_event_log_has_every_message(small_run: RunResult) -> None:
@@ -113,18 +101,6 @@ def test_unusable_answers_of_a_role_leave_no_task(tmp_path: Path, monkeypatch: p
         roles = RoleModelOptions(masking_evaluator="openai:stubborn")
         with pytest.raises(OperationalError, match="no task was accepted"):
             run(SMALL.model_copy(update={"models": roles}), tmp_path / "none")
-
-
-def test_the_prompt_does_not_contain_the_rules(small_run: RunResult) -> None:
-    """The system prompt contains the regulation but not our readings of it, which are the rules in prose."""
-    regulation = load_domain("banking").regulation
-    readings = [provision.reading for provision in regulation.provisions if provision.reading]
-    assert readings
-    with EventLogFile.open(small_run.folder.path) as event_log:
-        calls = [e for e in event_log.entries(kind="model_call", role="executor") if isinstance(e, ModelCalled)]
-    system = calls[0].request[0].content
-    assert "Article 97(1)(b)" in system
-    assert not any(reading in system for reading in readings)
 
 
 def test_the_literal_policy_does_no_more_than_the_style_asks(small_run: RunResult) -> None:
