@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.schemas.log_entries import ModelCalled
 from tests.support.bank_law import write_bank_law
-from tests.support.openai_server import Status, calling, serving
+from tests.support.openai_server import Status, serving
 from tests.support.shell import Shell
 
 RECIPE = """
@@ -18,7 +18,6 @@ RECIPE = """
 files = "law.txt"
 
 [rules]
-extract = {extract}
 regulation = "text"
 
 [tasks]
@@ -31,44 +30,33 @@ spare = 1
 [attempts]
 models = ["{model}"]
 baselines = false
-mode = "{mode}"
 trials = 3
 """
 
 ROLES = ("policy_extractor", "ltl_critic", "instruction_generator", "masking_evaluator", "independent_reader")
 
 
-def recipe(folder: Path, mode: str, model: str, roles: str | None = None) -> Path:
+def recipe(folder: Path, model: str, roles: str | None = None) -> Path:
     played = "\n".join(f'{role} = "{roles}"' for role in ROLES) if roles else ""
-    extract = "true" if mode == "program" else "false"  # an extractor that was not used cannot be replayed
-    if roles and extract == "false":
-        played = "\n".join(played.splitlines()[2:])
     write_bank_law(folder)
     path = folder / f"{'replayed' if roles else 'live'}.toml"
-    path.write_text(RECIPE.format(extract=extract, roles=played, model=model, mode=mode), encoding="utf-8")
+    path.write_text(RECIPE.format(roles=played, model=model), encoding="utf-8")
     return path
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", ["program", "tools"])
-def test_every_stage_file_is_identical(
-    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: Literal["program", "tools"]
-) -> None:
+def test_every_stage_file_is_identical(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = count()
 
-    def answer(request: Mapping[str, Any]) -> str | Mapping[str, Any]:
+    def answer(_: Mapping[str, Any]) -> str:
         """Each answer is different, so that mixed-up trials are detected."""
-        number = next(numbers)
-        if mode == "program":
-            return f"Attempt {number}.\n```python\nBankManager.CheckAuthorization()\n```"
-        said = sum(message["role"] == "assistant" for message in request["messages"])
-        return calling(("CheckAuthorization", {}), saying=f"call {number}") if said < 2 else f"Done, {number}."
+        return f"Attempt {next(numbers)}.\n```python\nBankManager.CheckAuthorization()\n```"
 
     with serving(answer) as server, monkeypatch.context() as patch:
         server.connect(patch)
         server.then(Status(400))  # one attempt fails at the endpoint and stays failed
-        assert lawtrace("run", recipe(tmp_path, mode, "openai:m"), "--out", "live")[0] == 0
-    again = recipe(tmp_path, mode, "replay:live", roles="replay:live")
+        assert lawtrace("run", recipe(tmp_path, "openai:m"), "--out", "live")[0] == 0
+    again = recipe(tmp_path, "replay:live", roles="replay:live")
     code, _, err = lawtrace("run", again, "--out", "replayed")
     assert code == 0, err
     files = sorted(path.name for path in Path("live").glob("*.jsonl"))

@@ -1,4 +1,4 @@
-"""A killed run can be resumed without repeating committed requests."""
+"""An interrupted run says how to resume, and goes on after a full disk (for kills, see `store/test_kills.py`)."""
 
 import os
 import signal
@@ -9,9 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.runs.cli import main
-from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.schemas.log_entries import ModelCalled
 from tests.support.openai_server import Hang, serving
 
 RECIPE = """
@@ -71,36 +68,3 @@ def test_a_run_resumes_after_a_full_disk(tmp_path: Path) -> None:
     assert sh(f"{lawtrace} run recipe.toml --out whole").returncode == 0
     for path in (tmp_path / "whole").glob("*.jsonl"):
         assert (tmp_path / "run" / path.name).read_bytes() == path.read_bytes(), path.name
-
-
-@pytest.mark.slow
-def test_a_killed_run_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "recipe.toml").write_text(RECIPE, encoding="utf-8")
-    run = tmp_path / "run"
-    with serving(lambda request: "```python\nBankManager.CheckAuthorization()\n```") as server:
-        server.then(*[Hang(0.15)] * 8)
-        environment = {**os.environ, **server.environment}
-        command = [Path(sys.executable).with_name("lawtrace"), "run", tmp_path / "recipe.toml", "--out", run]
-        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 60
-        while len(server.requests) < 4 and time.monotonic() < deadline:
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        with EventLogFile.open(run) as event_log:
-            committed = list(event_log.entries(kind="model_call", role="executor"))
-        assert 0 < len(committed) < 8
-        assert not (run / "verdicts.jsonl").exists()
-
-        asked_before = len(server.requests)
-        server.connect(monkeypatch)
-        monkeypatch.setattr(sys, "argv", ["lawtrace", "resume", str(run), "--json"])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        assert ended.value.code == 0
-        assert len(server.requests) - asked_before == 8 - len(committed)
-    with EventLogFile.open(run) as event_log:
-        calls = [entry for entry in event_log.entries(kind="model_call") if isinstance(entry, ModelCalled)]
-    live = [entry for entry in calls if entry.context.role == "executor" and not entry.replayed]
-    assert len({(entry.context.task, entry.context.style) for entry in live}) == len(live) == 8
-    assert len((run / "verdicts.jsonl").read_text().splitlines()) == 8

@@ -53,24 +53,6 @@ async def test_offline_roles_agree_in_one_round(world: str, style: Style) -> Non
         assert (written.ending, written.rounds) == ("accepted", 1), seed
 
 
-@pytest.mark.parametrize("style", ["goal", "workflow"])
-async def test_speakers_of_a_round(trace: Trace, style: Style) -> None:
-    event_log = MemoryEventLog()
-    written = await write(trace, style, Cast(), event_log)
-    assert (written.ending, written.rounds) == ("accepted", 1)
-    assert written.instruction is not None
-    assert written.instruction.style == style
-    speakers = [entry.source for entry in event_log.entries if entry.kind == "message"]
-    assert speakers == [
-        "user",
-        "instruction_generator",
-        "wording_check",
-        "independent_reader",
-        "reading_check",
-        "masking_evaluator",
-    ]
-
-
 async def test_wrong_amount_is_rejected_before_the_evaluator(trace: Trace) -> None:
     def careless(messages: Sequence[LLMMessage]) -> str:
         reading = json.loads(OFFLINE_ROLES["independent_reader"](messages))
@@ -200,18 +182,3 @@ def test_each_flaw_blames_one_rule(formulas: Sequence[str], blamed: list[str]) -
     )
     flaws = find_flaws(Proposal(rules=rules), SETTING.environment, SETTING.regulation)
     assert [flaw.rule for flaw in flaws] == blamed
-
-
-async def test_maximum_number_of_rounds(trace: Trace) -> None:
-    """An evaluator that always rejects gets every draft; only the limit ends the conversation."""
-    cast = Cast(masking_evaluator=lambda _: json.dumps({"unambiguous": False, "masked": True, "objections": ["no"]}))
-    written = await write_instruction(
-        SETTING.environment,
-        trace,
-        "goal",
-        role_models=cast,
-        context=Context(stage="tasks", role="instruction_generator", task="t1"),
-        event_log=MemoryEventLog(),
-        most_rounds=20,
-    )
-    assert (written.ending, written.rounds, cast.asked["masking_evaluator"]) == ("evaluator", 20, 20)

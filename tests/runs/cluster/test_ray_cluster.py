@@ -21,7 +21,6 @@ from lawtrace.runs.stages.cluster_jobs import ModelAccess, Unit
 from lawtrace.runs.stages.evaluate import prepare_attempts
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.task_file import read_task_rows
 from lawtrace.runs.web.server import make_app, make_viewer
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import LawtraceError
@@ -245,18 +244,6 @@ def test_built_tasks_are_those_of_one_process(cluster: None, lawtrace: Shell, tm
     lawtrace.json(*build, "--on", "ray", "--out", "cluster.jsonl")
     assert (tmp_path / "cluster.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
     assert content(tmp_path / "cluster.events") == content(tmp_path / "whole.events")
-
-
-def test_grades_are_those_of_one_process(cluster: None, tasks: Path, lawtrace: Shell, tmp_path: Path) -> None:
-    programs = [{"task": task.id, "style": "goal", "program": task.program} for task in read_task_rows(tasks).rows]
-    programs.append({**programs[0], "style": "workflow", "program": "while True: pass"})
-    (tmp_path / "programs.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in programs), encoding="utf-8")
-    grade = ("grade", "--tasks", "tasks.jsonl", "--programs", "programs.jsonl", "--set", "attempts.seconds=1")
-    code, out, _ = lawtrace(*grade, "--out", "whole.jsonl", "--json")
-    on_ray = lawtrace(*grade, "--on", "ray", "--out", "cluster.jsonl", "--json")
-    assert on_ray[0] == code
-    assert on_ray[1].replace("cluster", "whole") == out
-    assert (tmp_path / "cluster.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
 def test_an_audit_is_that_of_one_process(

@@ -15,11 +15,10 @@ from lawtrace.solver.coverage.certificates import Certificate, Certifier
 from lawtrace.solver.coverage.coverage_analysis import CoverageAnalysis, analyse_coverage, most_new_first, traces_needed
 from lawtrace.solver.coverage.measures import measure_rules
 from lawtrace.solver.logic.parser import parse
-from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.sequence_graph import ToolSequence
 from lawtrace.solver.planner.synthesis import synthesize
-from lawtrace.solver.planner.trace_spec import TraceSpec, adjacent_pairs, mode_formulas
+from lawtrace.solver.planner.trace_spec import TraceSpec, adjacent_pairs
 from lawtrace.solver.rules import Rule, load_rules
 from lawtrace.solver.smt.bounded_model_checking import BoundedEncoding
 from tests.support.payment_desk import PAYMENT_DESK
@@ -197,10 +196,6 @@ def test_missing_transitions_of_a_one_trace_suite() -> None:
     missing = [line for line in single.rules if line.missing]
     assert missing
     assert all(line.possible == line.covered + len(line.missing) for line in single.rules)
-    trace = next(synthesize(ENVIRONMENT, RULES, count=1, length=5, seed=1, mode="coverage"))
-    monitor = Monitor({rule.id: rule.automaton for rule in RULES})
-    monitor.run(trace.events)
-    assert {status.triggered for status in monitor.statuses().values()} <= {True, False}
 
 
 def test_a_quantified_rule_has_no_ceiling() -> None:
@@ -233,22 +228,6 @@ def test_traces_stay_below_the_ceiling_of_a_rule_with_conditions() -> None:
         assert line.covered <= len(possible) <= (line.transitions or 0)
         if rule.id == "bill":  # an entry about a bill is impossible while no bill is pending
             assert (line.possible, line.transitions) == (5, 6)
-
-
-@pytest.mark.parametrize(
-    ("mode", "possible", "covered"), [("tasks", 147, 147), pytest.param("coverage", 168, 160, marks=pytest.mark.slow)]
-)
-def test_forty_traces_cover_thirteen_tools(mode: TraceMode, possible: int, covered: int) -> None:
-    """Greedy, as in `traces synthesize`; benchmarks/coverage.py measures the optimised suite."""
-    domain = load_domain("telehealth")
-    rules = load_rules(domain.gold_file)
-    traces = list(synthesize(domain.environment, rules, count=40, length=8, seed=1, mode=mode))
-    feasible = Product(domain.environment, TraceSpec(domain.environment, rules, mode).automata(8)).feasible_pairs(8)
-    shown = {pair for trace in traces for pair in adjacent_pairs(trace.tools)}
-    assert shown <= feasible
-    assert (len(feasible), len(shown)) == (possible, covered)
-    formulas = [rule.formula for rule in rules] + list(mode_formulas(domain.environment, mode).values())
-    assert all(keeps(formula, trace.events) for trace in traces for formula in formulas)
 
 
 def certifier_of(spec: TraceSpec, length: int, *states: State) -> Certifier:

@@ -14,7 +14,6 @@ from lawtrace.schemas.events import Event, Json
 from lawtrace.schemas.trace_options import TraceMode
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
-from lawtrace.solver.coverage.coverage_analysis import analyse_coverage
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.product import Product
@@ -84,16 +83,6 @@ def test_without_its_rule_a_forbidden_pair_becomes_possible() -> None:
     assert once in {obstacle.text for obstacle in forbidden.obstacles}
     others = {name: automaton for name, automaton in automata.items() if name != once}
     assert BoundedEncoding(ENVIRONMENT, others, length=8, initial=INITIAL).ask_pair(*pair).trace is not None
-
-
-@pytest.mark.slow
-def test_a_suite_of_forty_covers_every_feasible_pair() -> None:
-    analysis = analyse_coverage(ENVIRONMENT, RULES, mode="coverage", length=8, count=40, seed=1)
-    assert len(analysis.feasible) == 63
-    assert analysis.missing == ()
-    assert analysis.undecided == ()
-    assert analysis.needed == 17
-    assert [certificate.pair for certificate in analysis.certificates] == [("RecordAuditEvent", "RecordAuditEvent")]
 
 
 @pytest.mark.slow
