@@ -82,8 +82,8 @@ def _find(environment: Environment, regulation: Regulation, rule: Rule) -> Itera
     atoms = [node for node in subformulas(rule.parsed) if isinstance(node, Atom)]
     named = list(dict.fromkeys(atom.tool for atom in atoms if atom.tool in environment.tools))
     cited = rule.provisions if rule.regulation == regulation.id else ()
-    law = [regulation.by_citation[citation].words() for citation in cited if citation in regulation.by_citation]
-    decided = 0 < len(law) == len(rule.provisions)
+    law = [provision.words() for citation in cited for provision in regulation.cited(citation)]
+    decided = bool(law) and all(regulation.cited(citation) for citation in rule.provisions)
     near = [provision.words() for provision in _siblings(regulation, cited)]
     texts = [*law, *near, environment.summary, *(_documentation(environment.tools[name]) for name in named)]
     numbers = frozenset[float]().union(*map(_numbers, texts))

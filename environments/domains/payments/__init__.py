@@ -3,7 +3,7 @@
 ``entities.py`` holds the tables; ``customer_tools.py`` what customers ask for, ``claim_tools.py`` refunds and refusals,
 ``file_tools.py`` what is on file, ``security_tools.py`` authentication, ``terms.py`` what they share;
 ``initial_state.py`` the initial states and ``facts.py`` the fields that the law turns on. ``regulation.toml`` restates
-the provisions and ``rules.toml`` holds the curated rule set.
+the provisions, ``manual.toml`` has what the institution asks beyond them; ``rules.toml`` holds the curated rule set.
 """
 
 from lawtrace.environments import spec as s
@@ -22,7 +22,12 @@ ENVIRONMENT = s.Environment(
     summary=(
         "The desk of a payment institution for one account holder, who is a consumer: payments and standing orders, "
         "contactless payments, cards, account data, claims about transactions, and refusals. The institution keeps the "
-        "customer's accounts and issued the cards. Business days are Monday to Friday."
+        "customer's accounts and issued the cards. Its framework contract reserves the right to block cards (PSD2 "
+        "Article 68(2)), excludes no refund (Article 76(3)), and has no condition for payments but a balance that "
+        "covers them. Its assessment of risks names two actions of customers through remote channels, besides payments "
+        "and access to accounts, that may carry a risk of fraud: changing the trusted list and unblocking a card. The "
+        "customer is in conversation with the desk, and each call of a tool is an activity of the customer. Business "
+        "days are Monday to Friday."
     ),
     entities=ENTITIES,
     tools={tool.name: tool for tool in TOOLS},
@@ -30,4 +35,5 @@ ENVIRONMENT = s.Environment(
     clock=s.Clock(s.starts_at(SESSION, "now"), length=21 * 24 * 60 * 60),
     facts=FACTS,
     declines=claim_tools.DECLINE_REQUEST.name,
+    version="2",
 )

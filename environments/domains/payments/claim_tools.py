@@ -39,6 +39,7 @@ REFUND_TRANSACTION = s.Tool(
     raises=(s.unknown(e.TRANSACTIONS),),
     fails=(
         s.Fails("The transaction was refunded already.", s.has(e.REFUNDS, by="transaction_id")),
+        s.Fails("No ground of a refund of the transaction is recorded.", ~s.has(e.FINDINGS, by="transaction_id")),
         s.Fails(
             "There is no claim about the transaction.",
             ~s.exists(e.TRANSACTIONS, lambda t: (t.transaction_id == transaction) & _claimed(t)),
@@ -84,7 +85,10 @@ DECLINE_REQUEST = s.Tool(
 
 READ_CLAIM = s.Tool(
     name="ReadClaim",
-    summary="Shows the claim for a refund of a transaction that the institution received from the customer today.",
+    summary=(
+        "Shows the claim for a refund of a transaction that the institution received from the customer today, as soon "
+        "as the customer had become aware of the transaction."
+    ),
     parameters=(TRANSACTION,),
     raises=(s.unknown(e.TRANSACTIONS),),
     results=(
@@ -114,17 +118,21 @@ READ_TRANSACTION_FILE = s.Tool(
     results=(
         s.show_row(
             "file",
-            "The file. 'evidence' is what proves that the customer authorised the transaction; 'consent' whether "
-            "the consent to it stood or had been withdrawn when it was debited; 'fraud_grounds' whether there are "
-            "reasonable grounds to suspect the customer of fraud; 'exact_amount_agreed' whether the authorisation "
+            "The file. 'evidence' is what proves that the customer once consented, and that the transaction was "
+            "authenticated, recorded and entered in the accounts without fault; 'consent' whether the consent stood, "
+            "or had been withdrawn in time, when the transaction was debited; 'informed' whether the institution "
+            "supplied the information on the transaction that Title III of PSD2 demands; 'fraud_grounds' whether there "
+            "are reasonable grounds to suspect the customer of fraud; 'exact_amount_agreed' whether the authorisation "
             "named the exact amount; 'above_expectation' whether the amount exceeds what the customer could "
-            "reasonably expect.",
+            "reasonably expect. No transaction was made with a lost or stolen instrument, and no carelessness of the "
+            "customer is known.",
             e.TRANSACTIONS,
             "description",
             "debited",
             "scheme",
             "evidence",
             "consent",
+            "informed",
             "fraud_grounds",
             "exact_amount_agreed",
             "above_expectation",

@@ -187,7 +187,7 @@ APPROVE_CONTACTLESS = s.Tool(
 
 UNBLOCK_CARD = s.Tool(
     name="UnblockCard",
-    summary="Makes a card usable again.",
+    summary="Makes a card usable again, at the online request of the customer. A PIN that is blocked stays blocked.",
     phrases=s.Phrases(step="Unblock {card_id}.", outcome="{card_id} can be used again."),
     parameters=(CARD,),
     raises=(s.unknown(e.CARDS),),
@@ -201,7 +201,7 @@ _account_shown = s.field_of(e.STATEMENTS, "account_id", "")
 
 SHOW_STATEMENT = s.Tool(
     name="ShowStatement",
-    summary="Shows the customer online the balance of an account and its transactions of the last days.",
+    summary="Shows the customer online the transactions of an account in the last days. It shows no balance.",
     phrases=s.Phrases(
         step="Show me the {statement_id} for the last {days_back} days.",
         outcome="I have seen the {statement_id} for the last {days_back} days.",
@@ -218,12 +218,6 @@ SHOW_STATEMENT = s.Tool(
     ),
     effects=(s.register(e.VIEWS, "statement_id", "days_back"),),
     results=(
-        s.ValueResult(
-            "balance",
-            "The balance.",
-            s.MONEY,
-            s.value_of(e.ACCOUNTS, lambda a: a.account_id == _account_shown, "balance", otherwise=0),
-        ),
         s.RowsResult(
             "transactions",
             "The transactions of these days.",
@@ -240,11 +234,11 @@ SHARE_ACCOUNT_DATA = s.Tool(
     name="ShareAccountData",
     summary=(
         "Answers the request of a provider of account information services through which the customer looks at an "
-        "account: with its balance and its transactions of the last 90 days."
+        "account online: with its transactions of the last 90 days, and without its balance."
     ),
     phrases=s.Phrases(
-        step="Let {provider_id} see {account_id}.",
-        outcome="{provider_id} has received the balance and recent transactions of {account_id}.",
+        step="Let {provider_id} see the transactions of {account_id}.",
+        outcome="{provider_id} has received the recent transactions of {account_id}.",
     ),
     parameters=(PROVIDER, ACCOUNT),
     raises=(s.unknown(e.PROVIDERS), s.unknown(e.ACCOUNTS)),

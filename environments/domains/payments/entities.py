@@ -5,10 +5,10 @@ from lawtrace.environments import spec as s
 DEVICE_KIND = s.Choice(("phone", "card reader"))
 DEVICE_STATUS = s.Choice(("active", "reported lost", "awaiting activation"))
 SECOND_ELEMENT = s.Choice(("password", "fingerprint", "text message code"))
-"""What the customer gives besides the device. The code goes to the number of the device."""
+"""What the customer gives besides the device, to which the code is sent."""
 PASSWORD_STATUS = s.Choice(("sound", "on a list of stolen passwords"))
 FINGERPRINT_STATUS = s.Choice(("enrolled", "not enrolled"))
-ACTION = s.Choice(("view account data", "change the trusted list", "unblock a card", "let a provider see account data"))
+ACTION = s.Choice(("view account data", "change the trusted list", "unblock a card"))
 EXEMPTION = s.Choice(("trusted payee", "own account", "low value"))
 INCIDENT = s.Choice(("none", "minor", "major"))
 HOLDER = s.Choice(("the customer", "someone else"))
@@ -26,7 +26,9 @@ MATTER = s.Choice(("major incident", "provider denied access"))
 REASON = s.Choice(
     (
         "sign-in is blocked",
-        "no two usable elements",
+        "the PIN is blocked",
+        "there is no usable device",
+        "there is no usable second element",
         "suspected fraud",
         "the law forbids the payment",
         "reason withheld",
@@ -34,7 +36,7 @@ REASON = s.Choice(
         "outside the time limit",
         "it was authorised",
         "it was agreed or expected",
-        "no consent for this account",
+        "the account is not designated",
         "reason for the block persists",
         "card was reported lost",
     )
@@ -125,6 +127,7 @@ TRANSACTIONS = s.table(
     scheme=SCHEME,
     evidence=EVIDENCE,
     consent=CONSENT,
+    informed=s.BOOLEAN,
     fraud_grounds=s.BOOLEAN,
     exact_amount_agreed=s.BOOLEAN,
     above_expectation=s.BOOLEAN,
@@ -137,7 +140,6 @@ PROVIDERS = s.table(
     "provider",
     provider_id=s.TEXT,
     name=s.TEXT,
-    consent=CONSENT,
     designated_account=s.TEXT,
     last_authenticated=s.Field(s.DATE, optional=True),
     evidence_of_misuse=s.BOOLEAN,
@@ -183,6 +185,15 @@ SIGN_INS = s.table(
     device_id=s.TEXT,
     second_element=SECOND_ELEMENT,
     action=ACTION,
+)
+PROVIDER_SIGN_INS = s.table(
+    "provider_sign_ins",
+    "sign-in",
+    prefix="SP-",
+    sign_in_id=s.TEXT,
+    device_id=s.TEXT,
+    second_element=SECOND_ELEMENT,
+    provider_id=s.TEXT,
 )
 EXEMPTIONS = s.table(
     "exemptions", "exemption", prefix="EX-", exemption_id=s.TEXT, payee_id=s.TEXT, amount=s.MONEY, ground=EXEMPTION

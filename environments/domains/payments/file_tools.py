@@ -12,11 +12,12 @@ READ_SECURITY_FILE = s.Tool(
         s.RowsResult(
             "file",
             (
-                "The file. 'failed_attempts' is how often in a row an authentication of the customer failed; "
-                "'last_authenticated_view' the day on which the customer last looked at account data online with "
-                "strong customer authentication, absent if there was none; 'incident' the gravest open operational or "
-                "security incident of the institution that is not yet dealt with; 'touches_customers_money' whether it "
-                "may affect the customer's financial interests."
+                "The file. 'failed_attempts' is how often in a row an authentication of the customer for online "
+                "actions failed, for which the institution has set five as the limit; 'last_authenticated_view' the "
+                "day on which the customer last looked at account data online with strong customer authentication, "
+                "absent if there was none; 'incident' the gravest open operational or security incident of the "
+                "institution's payment services, of which neither the authority nor the customer knows yet; "
+                "'touches_customers_money' whether it has an impact on the customer's financial interests."
             ),
             e.SECURITY_FILE,
             lambda f: f.file_id == "current",
@@ -91,8 +92,9 @@ READ_CARD_FILE = s.Tool(
         s.show_row(
             "file",
             "The file. 'reason_persists' is whether the reason for which a card was blocked still exists; "
-            "'pin_failures' how often in a row a wrong PIN was given; 'contactless_total' and 'contactless_count' "
-            "the sum and the number of the contactless payments since the last one with a PIN.",
+            "'pin_failures' how often in a row a wrong PIN was given, for which the institution has set five as the "
+            "limit; 'contactless_total' and 'contactless_count' the sum and the number of the contactless "
+            "payments since the last one with a PIN.",
             e.CARDS,
             "nickname",
             "status",
@@ -136,26 +138,28 @@ READ_PROVIDER_FILE = s.Tool(
     results=(
         s.show_row(
             "file",
-            "The file: the explicit consent of the customer, the account that the customer designated, the day on "
-            "which the customer last looked at account data through the provider with strong customer "
-            "authentication, absent if there was none, and whether there is evidence of unauthorised or fraudulent "
+            "The file: the account that the customer designated to the provider, which only the provider changes; the "
+            "day on which the customer last looked at account data through the provider with strong customer "
+            "authentication, absent if there was none; and whether there is evidence of unauthorised or fraudulent "
             "access by the provider.",
             e.PROVIDERS,
             "name",
-            "consent",
             "designated_account",
             "last_authenticated",
             "evidence_of_misuse",
         ),
     ),
-    leak_words=("provider file", "consent on file", "designated"),
+    leak_words=("provider file", "designated"),
     compliance=True,
     critical=True,
 )
 
 ASK_AGREEMENT = s.Tool(
     name="AskAgreement",
-    summary="Asks another party whether it agrees that a payment order is revoked although the time for it has passed.",
+    summary=(
+        "Asks another party whether it agrees that a payment order is revoked although the time for it has passed. "
+        "This institution agrees if the others do."
+    ),
     parameters=(ORDER, s.option("party", e.PARTY, "Who is asked.")),
     raises=(s.unknown(e.ORDERS), NOT_AN_OPTION),
     effects=(s.register(e.INQUIRIES, "order_id", "party"),),

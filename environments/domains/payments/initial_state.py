@@ -161,7 +161,7 @@ def _card(random: Random, name: str, number: int) -> s.Row:
         nickname=name,
         status=status,
         reason_persists=status == "reported lost" or (status == "blocked" and _likely(random, 0.5)),
-        pin_failures=random.choice((0, 2, 5, 5)),
+        pin_failures=random.choice((0, 2, 5, 5) if status == "active" else (0, 2)),
         contactless_total=random.choice((88_10, 146_75, 163_20, 181_55)),
         contactless_count=random.choice((3, 4, 7, 8)),
     )
@@ -225,7 +225,8 @@ def _transaction(random: Random, name: str, scheme: str, number: int, account: s
         amount=AMOUNTS[name],
         scheme=scheme,
         evidence=random.choice(("none", "use of the card or password only", "full proof")),
-        consent=random.choice(("given", "given", "withdrawn")),
+        consent=random.choice(("given", "given", "withdrawn" if scheme == "direct debit" else "given")),
+        informed=_likely(random, 0.7),
         fraud_grounds=_likely(random, 0.25),
         exact_amount_agreed=_likely(random, 0.5),
         above_expectation=_likely(random, 0.6),
@@ -237,7 +238,6 @@ def _provider(random: Random, name: str, number: int, account: s.Row) -> s.Row:
     return _row(
         provider_id=f"PV-{number}",
         name=name,
-        consent=random.choice(("given", "given", "withdrawn")),
         designated_account=account.values["account_id"],
         last_authenticated=random.choice((AUTUMN, AUTUMN, LAST_SPRING, None)),
         evidence_of_misuse=_likely(random, 0.2),

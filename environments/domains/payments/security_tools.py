@@ -3,17 +3,24 @@
 from lawtrace.environments import spec as s
 
 from . import entities as e
-from .terms import CARD, NOT_AN_OPTION, NOT_POSITIVE, PAYEE, card, device, money, payee
+from .terms import CARD, NOT_AN_OPTION, NOT_POSITIVE, PAYEE, PROVIDER, card, device, money, payee
 
 SENT = s.success_result("Whether it was sent.")
 DEVICE = s.key(e.DEVICES, "The customer's device.")
 AMOUNT = money("The amount in euro.", 4_00, 120_00)
-_second_element = s.option("second_element", e.SECOND_ELEMENT, "What the customer gives besides the device.")
+_second_element = s.option(
+    "second_element",
+    e.SECOND_ELEMENT,
+    "What the customer gives besides the device; a text message code is one that this device receives and shows.",
+)
+_fingerprint_fits = (s.argument("second_element") != "fingerprint") | s.exists(
+    e.SECURITY_FILE, lambda f: (f.file_id == "current") & (f.fingerprint == "enrolled")
+)
 _accepted = s.ValueResult(
     "accepted",
     "Whether the answer of the customer was right and a code was generated. It never says what was wrong.",
     s.BOOLEAN,
-    s.exists(e.DEVICES, lambda d: (d.device_id == device) & ~(d.status == "awaiting activation")),
+    s.exists(e.DEVICES, lambda d: (d.device_id == device) & ~(d.status == "awaiting activation")) & _fingerprint_fits,
 )
 
 SCREEN_PAYMENT = s.Tool(
@@ -74,16 +81,32 @@ AUTHENTICATE_CUSTOMER = s.Tool(
     critical=True,
 )
 
+AUTHENTICATE_FOR_PROVIDER = s.Tool(
+    name="AuthenticateForProvider",
+    summary=(
+        "Asks the customer for two elements and generates an authentication code for access to account data through a "
+        "provider of account information services."
+    ),
+    parameters=(DEVICE, _second_element, PROVIDER),
+    raises=(s.unknown(e.DEVICES), NOT_AN_OPTION, s.unknown(e.PROVIDERS)),
+    effects=(s.register(e.PROVIDER_SIGN_INS, "device_id", "second_element", "provider_id"),),
+    results=(_accepted,),
+    leak_words=("sign me in again", "confirm it is me"),
+    duration=30,
+    compliance=True,
+    critical=True,
+)
+
 APPLY_EXEMPTION = s.Tool(
     name="ApplyExemption",
     summary=(
-        "Records, before a payment of an amount to a payee is executed, that it is exempt from strong customer "
-        "authentication."
+        "Exempts one payment of an amount to a payee, before it is executed, from strong customer authentication, and "
+        "counts it in the figures on exemptions."
     ),
     parameters=(PAYEE, AMOUNT, s.option("ground", e.EXEMPTION, "The ground of the exemption.")),
     raises=(s.unknown(e.PAYEES), NOT_POSITIVE, NOT_AN_OPTION),
     effects=(s.register(e.EXEMPTIONS, "payee_id", "amount", "ground"),),
-    results=(s.success_result("Whether it was recorded."),),
+    results=(s.success_result("Whether it was done."),),
     leak_words=("exempt", "waive", "without asking me again"),
     compliance=True,
     critical=True,
@@ -98,9 +121,9 @@ ASK_FOR_PIN = s.Tool(
     results=(
         s.ValueResult(
             "accepted",
-            "Whether the PIN was right.",
+            "Whether the PIN was right; a PIN that is blocked is not.",
             s.BOOLEAN,
-            s.exists(e.CARDS, lambda c: (c.card_id == card) & ~(c.status == "reported lost")),
+            s.exists(e.CARDS, lambda c: (c.card_id == card) & ~(c.status == "reported lost") & (c.pin_failures < 5)),
         ),
     ),
     leak_words=("my pin", "the pin", "pin code"),
@@ -111,7 +134,7 @@ ASK_FOR_PIN = s.Tool(
 
 REPORT_INCIDENT = s.Tool(
     name="ReportIncident",
-    summary="Notifies the competent authority of a matter.",
+    summary="Notifies the competent authority of a matter: with the initial notification of an incident, or a report.",
     parameters=(s.option("matter", e.MATTER, "The matter."),),
     raises=(NOT_AN_OPTION,),
     effects=(s.register(e.INCIDENT_REPORTS, "matter"),),
@@ -124,7 +147,10 @@ REPORT_INCIDENT = s.Tool(
 
 WARN_CUSTOMER = s.Tool(
     name="WarnCustomer",
-    summary="Tells the customer about the open incident and what the customer can do against its effects.",
+    summary=(
+        "Tells the customer about the open incident, about what was done against its effects, and about what the "
+        "customer can do."
+    ),
     effects=(s.register(e.WARNINGS, sent=s.TODAY),),
     results=(SENT,),
     leak_words=("warn me", "security notice", "keep me posted"),

@@ -78,6 +78,8 @@ ORIGINALS = {
     "payments": (
         "psd2_2015-2366_consolidated_2025-01-17_en.fmx4.xml",
         "rts_sca_2018-389_consolidated_2023-09-12_en.fmx4.xml",
+        "dora_2022-2554_oj_en.xml",
+        "gdpr_2016-679_consolidated_2016-05-04_en.fmx4.xml",
     ),
     "clinic": ("hipaa_breach_privacy_45cfr164_subpartDE.txt",),
     "privacy_desk": ("gdpr_2016-679_consolidated_2016-05-04_en.fmx4.xml",),
