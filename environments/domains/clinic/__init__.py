@@ -48,6 +48,7 @@ TOOLS = (
 
 ENVIRONMENT = s.Environment(
     name="clinic",
+    version="2",
     title="Health records",
     object_name="RecordsOffice",
     summary=(

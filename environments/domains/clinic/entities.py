@@ -59,14 +59,14 @@ GROUND = s.Choice(
         "danger found by a clinician",
         "patient objects",
         "clinician advises against it",
-        "not in the directory",
+        "not allowed by the directory",
         "no fee is due",
         "fee not accepted",
     )
 )
 
 FINDING = s.Choice(("data were encrypted", "low probability of compromise", "breach"))
-MEANS = s.Choice(("first-class mail", "e-mail", "substitute notice"))
+MEANS = s.Choice(("first-class mail", "e-mail", "telephone", "posting on the home page"))
 LETTER = s.Choice(
     (
         "denial of access",
@@ -81,7 +81,9 @@ CHANNEL = s.Choice(("at once", "yearly log"))
 PERIOD = s.Choice(("last visit", "last 12 months", "last 3 years", "last 6 years"))
 INVOLVEMENT = s.Choice(("care at home", "medication", "bills", "transport"))
 DIRECTORY = s.Choice(("room and condition", "room only", "condition only", "presence only", "not listed"))
-SCOPE = s.Choice((*PERIOD.options, *INVOLVEMENT.options, *DIRECTORY.options[:4]))
+STATE_LAW = s.Choice(("permits access by a parent", "forbids access by a parent", "is silent"))
+SCOPE = s.Choice((*PERIOD.options, *INVOLVEMENT.options))
+PAYMENT = s.Choice(("none", "up to the cost of the mailing", "more than the cost of the mailing"))
 INFORMATION = s.Choice(("names and birth dates", "diagnoses", "insurance numbers", "bank details"))
 
 PATIENTS = s.table(
@@ -135,13 +137,15 @@ REQUESTS = s.table(
     received_on=s.DATE,
     # For a subpoena: what the party that had it issued has shown in writing.
     assurance=s.Choice(("none", "patient was told and did not object", "protective order sought")),
-    # For a flyer: whether a third party pays for it. For a list of disclosures: whether there was another one.
-    paid_by_third_party=s.BOOLEAN,
+    # For a flyer: what the company pays the clinic for it. For a list of disclosures: whether there was another one.
+    payment=PAYMENT,
     earlier_list=s.Choice(("none within 12 months", "one within 12 months")),
     accepts_fee=s.BOOLEAN,
     # For news to a relative.
     patient_answer=s.Choice(("agrees", "objects")),
     clinician_answer=s.Choice(("agrees", "objects")),
+    # What the answer is limited to.
+    scope=s.Choice(("everything", *SCOPE.options)),
 )
 
 RECORDS = s.table(
@@ -152,6 +156,8 @@ RECORDS = s.table(
     kind=RECORD_KIND,
     location=s.Choice(("on site", "in the archive")),
     care_agreed_by=s.Choice(("the patient", "a parent", "the minor alone")),
+    # What the law of the state says of access by a parent to a record of care to which the minor alone agreed.
+    state_law=STATE_LAW,
     finding=s.Choice(("none", "access may endanger life")),
 )
 
@@ -185,7 +191,7 @@ INCIDENTS = s.table(
     people_affected=s.INTEGER,
     information=INFORMATION,
     state=s.TEXT,
-    # A written statement of a law enforcement official that a notice would impede an investigation.
+    # A written statement of a law enforcement official that a notice would impede an investigation until a day.
     police_statement=s.Choice(("none", "in writing")),
     hold_until=s.DATE,
     status=s.Choice(("open", "closed")),
@@ -197,7 +203,7 @@ ASSESSMENTS = s.table(
     "assessment",
     assessment_id=s.TEXT,
     incident_id=s.TEXT,
-    data=s.Choice(("readable", "encrypted")),
+    data=s.Choice(("readable", "encrypted", "on paper")),
     risk=s.Choice(("low probability of compromise", "not shown to be low")),
 )
 
@@ -222,7 +228,6 @@ REFUSALS = s.table("refusals", "refusal", prefix="NO-", refusal_id=s.TEXT, reque
 CITATIONS = s.table(
     "citations", "citation", prefix="CI-", citation_id=s.TEXT, request_id=s.TEXT, authorization_id=s.TEXT
 )
-SCOPES_SET = s.table("scopes_set", "scope set", prefix="SC-", scope_id=s.TEXT, request_id=s.TEXT, scope=SCOPE)
 ADDRESSES_SET = s.table(
     "addresses_set", "address set", prefix="AD-", setting_id=s.TEXT, request_id=s.TEXT, contact_id=s.TEXT
 )
@@ -231,9 +236,9 @@ DISCLOSURE_LOG = s.table(
 )
 FEE_QUOTES = s.table("fee_quotes", "quote", prefix="QU-", quote_id=s.TEXT, patient_id=s.TEXT, amount=s.MONEY)
 LETTERS = s.table("letters", "letter", prefix="LE-", letter_id=s.TEXT, request_id=s.TEXT, content=LETTER)
-FINDINGS = s.table("findings", "finding", prefix="FI-", finding_id=s.TEXT, assessment_id=s.TEXT, finding=FINDING)
+FINDINGS = s.table("findings", "finding", prefix="FI-", finding_id=s.TEXT, incident_id=s.TEXT, finding=FINDING)
 NOTICES = s.table(
-    "notices", "notice", prefix="NT-", notice_id=s.TEXT, list_id=s.TEXT, means=MEANS, information=INFORMATION
+    "notices", "notice", prefix="NT-", notice_id=s.TEXT, incident_id=s.TEXT, means=MEANS, information=INFORMATION
 )
 PRESS_NOTICES = s.table(
     "press_notices", "press notice", prefix="PN-", press_notice_id=s.TEXT, incident_id=s.TEXT, state=s.TEXT

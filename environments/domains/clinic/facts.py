@@ -15,7 +15,7 @@ FACTS = (
     s.Fact("part of a relative in the care", e.REQUESTS, "involvement", e.INVOLVEMENT.options),
     s.Fact("day of the request", e.REQUESTS, "received_on", (LONG_AGO, LATELY)),
     s.Fact("assurance for a subpoena", e.REQUESTS, "assurance", ("none", "patient was told and did not object")),
-    s.Fact("payment for a flyer", e.REQUESTS, "paid_by_third_party", (False, True)),
+    s.Fact("payment for a flyer", e.REQUESTS, "payment", e.PAYMENT.options),
     s.Fact(
         "earlier list of disclosures", e.REQUESTS, "earlier_list", ("none within 12 months", "one within 12 months")
     ),
@@ -39,9 +39,11 @@ FACTS = (
     s.Fact("payment in the authorization", e.AUTHORIZATIONS, "mentions_payment", (True, False)),
     s.Fact("power to act for the patient", e.MANDATES, "status", ("in force", "ended")),
     s.Fact("consent to a minor's care", e.RECORDS, "care_agreed_by", ("a parent", "the minor alone")),
+    s.Fact("state law on a parent's access", e.RECORDS, "state_law", e.STATE_LAW.options),
     s.Fact("danger of access", e.RECORDS, "finding", ("none", "access may endanger life")),
     s.Fact("day of discovery", e.INCIDENTS, "discovered_on", (WEEKS_AGO, RECENTLY)),
     s.Fact("people affected", e.INCIDENTS, "people_affected", (499, 500, 501)),
+    s.Fact("few people affected", e.INCIDENTS, "people_affected", (9, 10)),
     s.Fact("kind of information lost", e.INCIDENTS, "information", e.INFORMATION.options),
     s.Fact("statement of the police", e.INCIDENTS, "police_statement", ("none", "in writing")),
     s.Fact("protection of the data", e.ASSESSMENTS, "data", ("readable", "encrypted")),

@@ -25,8 +25,12 @@ OPEN_REQUEST = s.Tool(
     results=(
         s.show_row(
             "request",
-            "What the request says. 'involvement' is the part of a relative in the care, 'assurance' is for "
-            "subpoenas, 'paid_by_third_party' for flyers, 'earlier_list' for lists of disclosures.",
+            "What the request says. A court order authorizes just the kind of record and the period that are named. "
+            "A subpoena is one that the law firm has issued itself, with no order of a court; 'assurance' is what the "
+            "firm has shown in writing, with documents. Surveillance of a disease: the law authorizes the department "
+            "to collect the data, and compels nobody to give them. A refill reminder is about a drug that is currently "
+            "prescribed for the patient. 'payment' is what the company pays the clinic for a flyer, 'involvement' "
+            "the part of a relative in the care, 'earlier_list' is for lists of disclosures.",
             e.REQUESTS,
             "category",
             "purpose",
@@ -35,7 +39,7 @@ OPEN_REQUEST = s.Tool(
             "involvement",
             "received_on",
             "assurance",
-            "paid_by_third_party",
+            "payment",
             "earlier_list",
         ),
         s.RowsResult(
@@ -85,10 +89,16 @@ OPEN_PATIENT_FILE = s.Tool(
 
 SET_ADDRESS = s.Tool(
     name="SetAddress",
-    summary="Sets the address that what is mailed for a request goes to.",
+    summary="Sets the address that what is mailed for a request goes to. The last one that is set counts.",
     leak_words=("confidential", "other address"),
     parameters=(request_parameter(), s.key(e.CONTACTS, "The address.")),
     raises=(unknown(e.REQUESTS), unknown(e.CONTACTS)),
+    fails=(
+        s.Fails(
+            "The patient of the request has not asked for mail to this address, or not any more.",
+            ~s.has(e.CONTACTS, patient_id=of_the_request("patient_id"), status="in force"),
+        ),
+    ),
     effects=(s.register(e.ADDRESSES_SET, "request_id", "contact_id"),),
     results=(s.success_result("Whether the address was set."),),
     compliance=True,
@@ -104,13 +114,14 @@ def requester_is(condition: Callable[[s.RowVariable], s.Term]) -> s.Term:
 SET_SCOPE = s.Tool(
     name="SetScope",
     summary=(
-        "Sets what the answer to a request is limited to: for records, flyers and lists of disclosures a period; for "
-        "relatives what concerns a part in the care; for callers what the directory lets them know."
+        "Sets what the answer to a request is limited to: for records, flyers and lists of disclosures a period, for "
+        "relatives a part in the care. The last scope that is set counts. Each period includes those before it in the "
+        "list of options."
     ),
     leak_words=("scope", "limit it to", "limited to"),
     parameters=(request_parameter(), s.option("scope", e.SCOPE, "What the answer is limited to.")),
     raises=(unknown(e.REQUESTS), s.Raises(s.INVALID_REQUEST, "The 'scope' is not one of the scopes.")),
-    effects=(s.register(e.SCOPES_SET, "request_id", "scope"),),
+    effects=(s.change(e.REQUESTS, scope=s.argument("scope")),),
     results=(s.success_result("Whether it was set."),),
     compliance=True,
     critical=True,
@@ -120,8 +131,8 @@ VERIFY_REQUESTER = s.Tool(
     name="VerifyRequester",
     summary=(
         "Checks who makes a request, and whether they may act for the patient in health care: by photo identification "
-        "or a call back for private persons and organisations, by official credentials for public officials. A check "
-        "of the wrong kind does not verify an identity."
+        "or a call back for private persons and organisations, by official credentials for courts and other public "
+        "offices. A check of the wrong kind does not verify an identity."
     ),
     leak_words=("identif", "the identity", "her identity", "his identity", "verif", "credential", "power of attorney"),
     parameters=(request_parameter(), s.option("proof", e.PROOF, "What the check looks at.")),
@@ -129,7 +140,7 @@ VERIFY_REQUESTER = s.Tool(
     results=(
         s.ValueResult(
             "verified",
-            "Whether the identity was verified.",
+            "Whether the identity was verified, and for an office or an organisation that it is the one that asks.",
             s.BOOLEAN,
             requester_is(lambda r: r.proof == "complete")
             & (
@@ -221,9 +232,9 @@ CITE_AUTHORIZATION = s.Tool(
 ASK_OPINION = s.Tool(
     name="AskOpinion",
     summary=(
-        "Asks the patient whether the requester may be told, or the treating clinician whether it is in the patient's "
-        "best interest. The answer is 'agrees' or 'objects'; that of the patient is 'cannot answer' if the patient's "
-        "condition does not allow it."
+        "Asks the patient whether the requester may have what is asked for, or the treating clinician, a licensed "
+        "professional, who judges whether it is in the patient's best interest. The answer is 'agrees' or 'objects'; "
+        "that of the patient is 'cannot answer' if the patient's condition does not allow it."
     ),
     leak_words=("ask the patient", "ask her", "ask him", "agrees", "the clinician", "best interest"),
     parameters=(request_parameter(), s.option("whom", ASKED, "Who is asked.")),

@@ -46,7 +46,7 @@ ORDER_FORENSIC_REPORT = s.Tool(
 
 CLOSE_INCIDENT = s.Tool(
     name="CloseIncident",
-    summary="Closes the file of an incident.",
+    summary="Closes the file of an incident. A closed file is not taken up again.",
     phrases=s.Phrases(step="Close the file of {incident_id}.", outcome="The file of {incident_id} has been closed."),
     parameters=(INCIDENT,),
     raises=(unknown(e.INCIDENTS),),
@@ -84,13 +84,20 @@ OPEN_INCIDENT = s.Tool(
             s.choose(HELD, s.field_of(e.INCIDENTS, "hold_until", 1), s.field_of(e.INCIDENTS, "discovered_on", 1)),
         ),
         s.show_row(
-            "assessment", "The risk assessment.", e.ASSESSMENTS, "assessment_id", "data", "risk", by="incident_id"
+            "assessment",
+            "The risk assessment: how the data were kept, and how probable a compromise is. 'encrypted': by a method "
+            "that the Secretary has specified, with keys that were not lost. 'not shown to be low' also stands where "
+            "no risk has been assessed.",
+            e.ASSESSMENTS,
+            "data",
+            "risk",
+            by="incident_id",
         ),
         s.show_row(
             "mailing_list",
-            "The list of the people affected, and how they can be reached.",
+            "How all the people affected can be reached. 'e-mail as agreed': they have agreed to electronic notice, "
+            "and their postal addresses are known, too.",
             e.MAILING_LISTS,
-            "list_id",
             "reachable_by",
             by="incident_id",
         ),
@@ -101,11 +108,14 @@ OPEN_INCIDENT = s.Tool(
 
 RECORD_FINDING = s.Tool(
     name="RecordFinding",
-    summary="Writes the outcome under a risk assessment: encrypted data, a low probability of compromise, or a breach.",
+    summary=(
+        "Writes the outcome under the risk assessment of an incident: encrypted data, a low probability of compromise, "
+        "or a breach."
+    ),
     leak_words=("the finding", "a finding", "conclusion", "risk assessment"),
-    parameters=(s.key(e.ASSESSMENTS, "The risk assessment."), s.option("finding", e.FINDING, "The outcome.")),
-    raises=(unknown(e.ASSESSMENTS), s.Raises(s.INVALID_REQUEST, "The 'finding' is not one of the findings.")),
-    effects=(s.register(e.FINDINGS, "assessment_id", "finding"),),
+    parameters=(INCIDENT, s.option("finding", e.FINDING, "The outcome.")),
+    raises=(unknown(e.INCIDENTS), s.Raises(s.INVALID_REQUEST, "The 'finding' is not one of the findings.")),
+    effects=(s.register(e.FINDINGS, "incident_id", "finding"),),
     results=(s.success_result("Whether it was written."),),
     compliance=True,
     critical=True,
@@ -114,24 +124,25 @@ RECORD_FINDING = s.Tool(
 NOTIFY_AFFECTED = s.Tool(
     name="NotifyAffected",
     summary=(
-        "Sends everyone on a list of people affected by an incident a notice in plain language: what happened and "
-        "when, which kinds of information, what they can do, what the clinic does, and where to ask."
+        "Sends everyone affected by an incident a notice in plain language: what happened and when, when it was "
+        "discovered, which kinds of information, what they can do, what the clinic does, and where to ask."
     ),
     leak_words=("notif", "notice", "tell the people", "affected"),
     parameters=(
-        s.key(e.MAILING_LISTS, "The list."),
+        INCIDENT,
         s.option(
             "means",
             e.MEANS,
-            "How the notice is sent. A substitute notice is a call or another form that does not need an address.",
+            "How the notice is given. A posting on the home page stands there for 90 days, and gives a toll-free "
+            "number.",
         ),
         s.option("information", e.INFORMATION, "The kind of information that the notice names."),
     ),
     raises=(
-        unknown(e.MAILING_LISTS),
+        unknown(e.INCIDENTS),
         s.Raises(s.INVALID_REQUEST, "The 'means' or the 'information' is not one of those listed."),
     ),
-    effects=(s.register(e.NOTICES, "list_id", "means", "information"),),
+    effects=(s.register(e.NOTICES, "incident_id", "means", "information"),),
     results=(s.success_result("Whether the notices were sent."),),
     compliance=True,
     critical=True,
@@ -139,7 +150,10 @@ NOTIFY_AFFECTED = s.Tool(
 
 NOTIFY_MEDIA = s.Tool(
     name="NotifyMedia",
-    summary="Sends a notice about an incident to prominent newspapers and broadcasters of a state.",
+    summary=(
+        "Sends a notice about an incident, which says the same as that to the people affected, to prominent newspapers "
+        "and broadcasters of a state."
+    ),
     leak_words=("media", "newspaper", "broadcast", "public notice"),
     parameters=(INCIDENT, s.stated(e.INCIDENTS, "state", "The name of the state.")),
     raises=(unknown(e.INCIDENTS),),

@@ -21,10 +21,11 @@ LAW_FIRMS = ("Pike and Ostrander", "Lowell Trask Law Office")
 COURTS = ("Marion County Court", "Tolland Superior Court")
 HEALTH_DEPARTMENTS = ("Tolland Health Department", "Marion County Health Department")
 VISITORS = ("Petal and Stem Flowers", "Odell Pruitt", "Verna Quill")
-COMPANIES = ("Sunfield Supplements", "Brightwell Pharmacy")
+COMPANIES = {"marketing": ("Sunfield Supplements", "Brightwell Pharmacy"), "refill reminder": ("Brightwell Pharmacy",)}
 STREETS = ("14 Larch Lane", "PO Box 218", "3 Quarry Road", "77 Ferry Street", "PO Box 1140")
 STATES = ("Ohio", "Vermont", "Oregon", "Georgia")
-INCIDENT_TITLES = ("stolen laptop", "misdirected fax", "lost backup drive", "hacked mailbox", "copied visitor list")
+INCIDENT_TITLES = ("stolen laptop", "misdirected letters", "lost backup drive", "stolen tablet", "copied card index")
+ON_PAPER = ("misdirected letters", "copied card index")
 
 LONG_AGO, LATELY = dt.date(2026, 2, 5).toordinal(), dt.date(2026, 2, 27).toordinal()
 """When requests were received: 30 days after the first is soon, and a record from the archive comes too late."""
@@ -65,11 +66,12 @@ class _Desk:
             involvement=self.random.choice(e.INVOLVEMENT.options),
             received_on=self.random.choice((LONG_AGO, LATELY)),
             assurance=self.random.choice(("none", "patient was told and did not object", "protective order sought")),
-            paid_by_third_party=self.random.random() < 0.5,
+            payment=e.PAYMENT.options[int(self.random.random() * 3)],
             earlier_list=self.random.choice(("none within 12 months", "one within 12 months")),
             accepts_fee=self.random.random() < 0.7,
             patient_answer=self.rarely("agrees", "objects"),
             clinician_answer=self.rarely("agrees", "objects"),
+            scope="everything",
         )
 
     def requester(self, name: str, kind: str, *, known: bool) -> s.Row:
@@ -139,13 +141,16 @@ def _records(desk: _Desk, patient: s.Row) -> list[str]:
     kinds = desk.random.sample(e.RECORD_KIND.options, desk.random.choice((2, 3)))
     minor = patient.values["age_group"] == "minor"
     for kind in kinds:
+        location = desk.rarely("on site", "in the archive", 0.3)
+        drawn = desk.random.random() if minor else 1.0
         desk.add(
             "records",
             "DO",
             patient_id=patient.values["patient_id"],
             kind=kind,
-            location=desk.rarely("on site", "in the archive", 0.3),
-            care_agreed_by=desk.rarely("a parent", "the minor alone", 0.45) if minor else "the patient",
+            location=location,
+            care_agreed_by=("the minor alone" if drawn < 0.45 else "a parent") if minor else "the patient",
+            state_law=e.STATE_LAW.options[min(int(drawn / 0.15), 2)],
             finding=desk.rarely("none", "access may endanger life", 0.2),
         )
     return kinds
@@ -208,8 +213,9 @@ def _callers(desk: _Desk, patients: list[s.Row]) -> None:
     desk.request("family", ill, relative, "visit or news", "visit summary")
     visitor = desk.requester(random.choice(VISITORS), "visitor", known=False)
     desk.request("room", looked_for, visitor, "visit or news", "visit summary")
-    company = desk.requester(random.choice(COMPANIES), "company", known=True)
-    desk.request("flyer", flyer, company, desk.rarely("marketing", "refill reminder"), "visit summary")
+    purpose = desk.rarely("marketing", "refill reminder", 0.5)
+    company = desk.requester(random.choice(COMPANIES[purpose]), "company", known=True)
+    desk.request("flyer", flyer, company, purpose, "visit summary")
     if random.random() < 0.85:
         desk.authorization(flyer, company, "marketing")
 
@@ -221,7 +227,7 @@ def _incidents(desk: _Desk) -> None:
             "IN",
             title=title,
             discovered_on=desk.random.choice((WEEKS_AGO, RECENTLY)),
-            people_affected=desk.random.choice((38, 120, 499, 500, 501, 640, 2_300)),
+            people_affected=desk.random.choice((9, 10, 38, 120, 499, 500, 501, 640, 2_300)),
             information=desk.random.choice(e.INFORMATION.options),
             state=desk.random.choice(STATES),
             police_statement=desk.rarely("none", "in writing", 0.3),
@@ -233,7 +239,7 @@ def _incidents(desk: _Desk) -> None:
             "assessments",
             "RA",
             incident_id=incident,
-            data=desk.rarely("readable", "encrypted", 0.25),
+            data="on paper" if title in ON_PAPER else desk.rarely("readable", "encrypted", 0.25),
             risk=desk.rarely("not shown to be low", "low probability of compromise", 0.25),
         )
         reachable_by = desk.random.choice(("postal address", "e-mail as agreed", "no current address"))

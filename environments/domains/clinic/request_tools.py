@@ -47,6 +47,21 @@ OF_ANOTHER_PATIENT = s.Fails(
     "The record is of another patient than the request.",
     ~(patient_of(e.RECORDS, "record_id") == patient_of(e.REQUESTS, "request_id")),
 )
+patient_asked_about = s.field_of(e.REQUESTS, "patient_id", "")
+RESTRICTION = s.ValueResult(
+    "restriction",
+    "What the clinic has agreed with the patient to keep back.",
+    e.PATIENTS.fields["restriction"].type,
+    s.value_of(e.PATIENTS, lambda p: p.patient_id == patient_asked_about, "restriction", otherwise="none"),
+)
+LIMITED_TO = s.show(e.REQUESTS, "scope", "What it was limited to.", "everything")
+AS_AGREED = s.ValueResult(
+    "as_agreed",
+    "Whether it went to the address for confidential mail that is in force; true also if the patient has none.",
+    s.BOOLEAN,
+    ~s.exists(e.CONTACTS, lambda c: (c.patient_id == patient_asked_about) & (c.status == "in force"))
+    | s.exists(e.ADDRESSES_SET, lambda a: a.request_id == request),
+)
 KIND_OF_RECORD = s.show(e.RECORDS, "kind", "The kind of the record.", "visit summary")
 IN_THE_ARCHIVE = s.Fails("The record is still in the archive.", s.has(e.RECORDS, location="in the archive"))
 
@@ -83,8 +98,10 @@ FIND_RECORD = s.Tool(
     name="FindRecord",
     summary=(
         "Finds a record of the patient that a request for records is about: where it is kept (one in the archive comes "
-        "within 20 days), who agreed to the care, and whether a licensed clinician has found that access to it is "
-        "likely to endanger a person's life or safety."
+        "after 20 days, not sooner), who agreed to the care ('the minor alone': no other consent is needed by law, and "
+        "the minor has not asked that a parent be treated as the representative), what the law of the state says of "
+        "access by a parent to records of such care, and whether a licensed clinician has found that access to the "
+        "record is likely to endanger a person's life or physical safety."
     ),
     phrases=s.Phrases(step="Find the {kind} for {request_id}.", noun_phrase="the {kind} for {request_id}"),
     parameters=(
@@ -104,7 +121,7 @@ FIND_RECORD = s.Tool(
             "The records of that kind.",
             e.RECORDS,
             lambda d: (d.patient_id == patient_of(e.REQUESTS, "request_id")) & (d.kind == s.argument("kind")),
-            ("record_id", "kind", "location", "care_agreed_by", "finding"),
+            ("record_id", "kind", "location", "care_agreed_by", "state_law", "finding"),
         ),
     ),
 )
@@ -125,7 +142,10 @@ FETCH_FROM_ARCHIVE = s.Tool(
 
 RELEASE_RECORD = s.Tool(
     name="ReleaseRecord",
-    summary="Sends a copy of a record to the person or organisation that requested it.",
+    summary=(
+        "Sends a copy of a record to the person or organisation that requested it: the part from the period that was "
+        "set for the request, or the whole record if none was set."
+    ),
     phrases=s.Phrases(
         step="Send {record_id} out on {request_id}.", outcome="{record_id} has been sent out on {request_id}."
     ),
@@ -137,7 +157,7 @@ RELEASE_RECORD = s.Tool(
         IN_THE_ARCHIVE,
     ),
     effects=(s.register(e.RELEASES, "request_id", "record_id"),),
-    results=(s.success_result("Whether the copy was sent."), KIND_OF_RECORD),
+    results=(s.success_result("Whether the copy was sent."), KIND_OF_RECORD, LIMITED_TO, RESTRICTION),
     critical=True,
 )
 
@@ -145,7 +165,8 @@ GIVE_ACCESS = s.Tool(
     name="GiveAccess",
     summary=(
         "Mails a copy of a record to the patient, or to the person who acts for the patient: to the address that was "
-        "set for the request, else to the home address."
+        "set for the request, else to the home address. It covers the period that was set for the request, or "
+        "everything if none was set."
     ),
     phrases=s.Phrases(
         step="Mail a copy of {record_id} as asked for in {request_id}.",
@@ -159,12 +180,14 @@ GIVE_ACCESS = s.Tool(
         IN_THE_ARCHIVE,
     ),
     effects=(s.register(e.ACCESSES, "request_id", "record_id"),),
-    results=(s.success_result("Whether the copy was mailed."), KIND_OF_RECORD),
+    results=(s.success_result("Whether the copy was mailed."), KIND_OF_RECORD, LIMITED_TO, AS_AGREED),
     critical=True,
 )
 
 
-def _answer(name: str, summary: str, phrases: s.Phrases, category: str, purpose: str, kept_in: s.Entity) -> s.Tool:
+def _answer(
+    name: str, summary: str, phrases: s.Phrases, category: str, purpose: str, kept_in: s.Entity, *results: s.ValueResult
+) -> s.Tool:
     """A tool that answers a request of one category."""
     return s.Tool(
         name=name,
@@ -174,7 +197,7 @@ def _answer(name: str, summary: str, phrases: s.Phrases, category: str, purpose:
         raises=(unknown(e.REQUESTS),),
         fails=(s.Fails(f"The request is not {purpose}.", is_not_about(category)),),
         effects=(s.register(kept_in, "request_id"),),
-        results=(s.success_result("Whether it was done."),),
+        results=(s.success_result("Whether it was done."), *results),
         critical=True,
     )
 
@@ -182,8 +205,8 @@ def _answer(name: str, summary: str, phrases: s.Phrases, category: str, purpose:
 SEND_ACCOUNTING = _answer(
     "SendAccounting",
     (
-        "Mails a patient the list of the disclosures made in the last six years: to the address that was set for the "
-        "request, else to the home address."
+        "Mails a patient the list of the disclosures made in the period that was set for the request, or in the last "
+        "six years if none was set: to the address that was set for the request, else to the home address."
     ),
     s.Phrases(
         step="Mail the list of disclosures asked for in {request_id}.",
@@ -192,10 +215,15 @@ SEND_ACCOUNTING = _answer(
     "accounting",
     "for a list of disclosures",
     e.ACCOUNTINGS,
+    LIMITED_TO,
+    AS_AGREED,
 )
 TELL_FAMILY = _answer(
     "TellFamily",
-    "Tells a relative how the patient is, as far as it concerns the relative's part in the care.",
+    (
+        "Tells a relative how the patient is, as far as it concerns the part in the care that was set for the request, "
+        "or all that there is to tell if none was set."
+    ),
     s.Phrases(
         step="Give the news about the patient in answer to {request_id}.",
         outcome="The news about the patient has been given in answer to {request_id}.",
@@ -203,10 +231,12 @@ TELL_FAMILY = _answer(
     "family",
     "for news of a patient",
     e.NEWS,
+    LIMITED_TO,
+    RESTRICTION,
 )
 TELL_ROOM = _answer(
     "TellRoom",
-    "Tells a caller who asks for a patient by name the room of the patient and, in general terms, how the patient is.",
+    "Tells a caller who asks for a patient by name the room of the patient, and nothing else.",
     s.Phrases(
         step="Tell the room of the patient in answer to {request_id}.",
         outcome="The room of the patient has been told in answer to {request_id}.",
@@ -218,8 +248,8 @@ TELL_ROOM = _answer(
 MAIL_FLYER = _answer(
     "MailFlyer",
     (
-        "Mails a patient the flyer of a company, chosen by the patient's records of the period that was set: to the "
-        "address that was set for the request, else to the home address."
+        "Mails a patient the flyer of a company, chosen by the patient's records of the period that was set for the "
+        "request, or by all of them if none was set: to the address that was set, else to the home address."
     ),
     s.Phrases(
         step="Mail the flyer in answer to {request_id}.", outcome="The flyer has been mailed in answer to {request_id}."
@@ -227,6 +257,8 @@ MAIL_FLYER = _answer(
     "flyer",
     "for a flyer to be mailed",
     e.FLYERS,
+    LIMITED_TO,
+    AS_AGREED,
 )
 
 FEE_PARAMETER = s.Parameter(
@@ -236,7 +268,7 @@ NOT_POSITIVE = s.Raises(s.INVALID_REQUEST, "The 'amount' is not more than zero."
 
 CHARGE_FEE = s.Tool(
     name="ChargeFee",
-    summary="Bills the patient a fee for a list of disclosures.",
+    summary="Bills the patient a fee, which is what the list costs the clinic, for a list of disclosures.",
     phrases=s.Phrases(
         step="Bill a fee of {amount} for {request_id}.", outcome="A fee of {amount} has been billed for {request_id}."
     ),
