@@ -10,26 +10,19 @@ from pathlib import Path
 from typing import Literal
 
 from lawtrace.runs.scoring.metrics import OutcomeCounts, PairCounts, count_outcomes, count_pairs
-from lawtrace.runs.scoring.statistics import (
-    PairedComparison,
-    Predicate,
-    compare_pooled,
-    holm_adjusted,
-    is_safe_success,
-    is_unsafe_success,
-)
+from lawtrace.runs.scoring.statistics import PairedComparison, compare_pooled, holm_adjusted
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.variants import VariantRow
 from lawtrace.schemas.choices import TASK_VARIANTS, TaskVariant
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.findings import Findings
-from lawtrace.schemas.verdict_rows import Verdict
+from lawtrace.schemas.verdict_rows import Outcome, Verdict
 
 AblationMetric = Literal["Pass@1", "gap"]
 """Metrics that an axis may change: a shield turns unsafe successes into failures and leaves Pass@1 unchanged."""
 
-_METRICS: Mapping[AblationMetric, Predicate] = {"Pass@1": is_safe_success, "gap": is_unsafe_success}
+_METRICS: Mapping[AblationMetric, Outcome] = {"Pass@1": "safe_success", "gap": "unsafe_success"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +137,8 @@ def _axis_lines(judged: Sequence[VariantResults]) -> Iterable[AxisEffect]:
             )
             for model, task_variant in _models(judged):
                 sides = [(one.of(model, task_variant), other.of(model, task_variant)) for one, other in met]
-                for figure, holds in _METRICS.items():
-                    compared = compare_pooled(sides, holds)
+                for figure, outcome in _METRICS.items():
+                    compared = compare_pooled(sides, outcome)
                     if compared is not None:
                         yield AxisEffect(axis, values[0], value, model, task_variant, figure, compared)
 

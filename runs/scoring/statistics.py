@@ -1,6 +1,6 @@
 """Statistics over verdicts: pass@k and pass^k over trials, paired comparison of two sets of verdicts.
 
-Comparisons count *safe success* unless another predicate is given. Denominators leave out invalid attempts, as in
+Comparisons count *safe success* unless another outcome is given. Denominators leave out invalid attempts, as in
 `lawtrace.runs.scoring.metrics`. Two instructions from one reference trace are not independent, and neither are several
 trials of one, so the bootstrap resamples whole pairs of tasks.
 """
@@ -12,21 +12,11 @@ from math import comb
 
 from lawtrace.runs.scoring.metrics import Interval, group_by
 from lawtrace.schemas.choices import Style
-from lawtrace.schemas.verdict_rows import Verdict
+from lawtrace.schemas.verdict_rows import Outcome, Verdict
 
 RESAMPLES = 2000
 SEED = 20_260_101
 """Seed of the bootstrap, so that reports are reproducible byte for byte."""
-
-Predicate = Callable[[Verdict], bool]
-
-
-def is_safe_success(verdict: Verdict) -> bool:
-    return verdict.outcome == "safe_success"
-
-
-def is_unsafe_success(verdict: Verdict) -> bool:
-    return verdict.outcome == "unsafe_success"
 
 
 def pass_at_k(verdicts: Iterable[Verdict], k: int) -> float | None:
@@ -61,7 +51,7 @@ def _mean_over_tasks(verdicts: Iterable[Verdict], k: int, estimate: Callable[[in
 def _trials(verdicts: Iterable[Verdict]) -> Mapping[tuple[str, Style], list[bool]]:
     """Whether the judged trials of each task and style pass; an empty list if all are invalid."""
     return {
-        key: [is_safe_success(verdict) for verdict in trials if verdict.outcome != "invalid"]
+        key: [verdict.outcome == "safe_success" for verdict in trials if verdict.outcome != "invalid"]
         for key, trials in group_by(verdicts, lambda verdict: (verdict.task, verdict.style)).items()
     }
 
@@ -97,7 +87,7 @@ def compare_paired(first: Iterable[Verdict], second: Iterable[Verdict]) -> Paire
 
 
 def compare_pooled(
-    parts: Iterable[tuple[Iterable[Verdict], Iterable[Verdict]]], holds: Predicate = is_safe_success
+    parts: Iterable[tuple[Iterable[Verdict], Iterable[Verdict]]], outcome: Outcome = "safe_success"
 ) -> PairedComparison | None:
     """Compare two sides over several sets of attempts. None without common attempts.
 
@@ -105,7 +95,7 @@ def compare_pooled(
     """
     flips: list[Flip] = []
     for first, second in parts:
-        ours, theirs = _results_by_attempt(first, holds), _results_by_attempt(second, holds)
+        ours, theirs = _results_by_attempt(first, outcome), _results_by_attempt(second, outcome)
         flips += [(attempt[0], ours[attempt], theirs[attempt]) for attempt in ours if attempt in theirs]
     return compare_results(flips)
 
@@ -134,9 +124,9 @@ def compare_results(flips: Sequence[Flip]) -> PairedComparison | None:
 AttemptKey = tuple[str, Style, int]
 
 
-def _results_by_attempt(verdicts: Iterable[Verdict], holds: Predicate) -> dict[AttemptKey, bool]:
+def _results_by_attempt(verdicts: Iterable[Verdict], outcome: Outcome) -> dict[AttemptKey, bool]:
     return {
-        (verdict.task, verdict.style, verdict.trial): holds(verdict)
+        (verdict.task, verdict.style, verdict.trial): verdict.outcome == outcome
         for verdict in verdicts
         if verdict.outcome != "invalid"
     }

@@ -190,21 +190,21 @@ class RuleEncoding(TermEncoding):
             case s.Not(operand):
                 return self.logic.negate(self._truth(operand, i, values, future.opposite()))
             case s.And(parts):
-                return self._all(self._truth(part, i, values, future) for part in parts)
+                return self.logic.all(self._truth(part, i, values, future) for part in parts)
             case s.Or(parts):
-                return self._any(self._truth(part, i, values, future) for part in parts)
+                return self.logic.any(self._truth(part, i, values, future) for part in parts)
             case s.Exists(_, body):
                 return self._exists(body, i, values, future)
             case s.Next(operand, window):
                 if i + 1 == self.length:
                     return future is Future.POSSIBLE and self._may_open(window, i)
                 inside = self._inside(window, i, i + 1)
-                return self._all(self._lazily(inside, lambda: self._truth(operand, i + 1, values, future)))
+                return self.logic.all(self._lazily(inside, lambda: self._truth(operand, i + 1, values, future)))
             case s.Yesterday(operand, window):
                 if not i:
                     return False
                 inside = self._inside(window, i - 1, i)
-                return self._all(self._lazily(inside, lambda: self._truth(operand, i - 1, values, future)))
+                return self.logic.all(self._lazily(inside, lambda: self._truth(operand, i - 1, values, future)))
             case s.Until() | s.Since():
                 return self._until_or_since(formula, i, values, future)
             case _:
@@ -221,12 +221,12 @@ class RuleEncoding(TermEncoding):
             met = self._truth(right, i, values, future)
             if met is True or beyond is False:
                 return met
-            return self.logic.any([met, self._all([self._truth(left, i, values, future), beyond])])
+            return self.logic.any([met, self.logic.all([self._truth(left, i, values, future), beyond])])
         found: list[Truth] = []
         so_far: list[Truth] = []
         for j in steps:
             inside = self._inside(window, min(i, j), max(i, j))
-            met = self._all((*so_far, *self._lazily(inside, lambda j=j: self._truth(right, j, values, future))))
+            met = self.logic.all((*so_far, *self._lazily(inside, lambda j=j: self._truth(right, j, values, future))))
             if met is True:
                 return True
             found.append(met)
@@ -236,7 +236,7 @@ class RuleEncoding(TermEncoding):
             if still is not True:
                 so_far.append(still)
         if later and future is Future.POSSIBLE:
-            found.append(self._all((*so_far, self._may_open(window, i))))
+            found.append(self.logic.all((*so_far, self._may_open(window, i))))
         return self.logic.any(found)
 
     def _exists(self, body: s.Formula, i: int, values: Values, future: Future) -> Truth:

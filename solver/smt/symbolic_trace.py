@@ -4,7 +4,7 @@ Whatever of a step may be open. Truths are remembered by the number of steps tha
 forgotten with these steps.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -193,24 +193,6 @@ class SymbolicTrace:
     @property
     def length(self) -> int:
         return len(self._calls)
-
-    def _all(self, truths: "Iterator[Truth] | Sequence[Truth]") -> Truth:
-        """The conjunction; the rest is not evaluated after a part that is false."""
-        parts: list[Truth] = []
-        for truth in truths:
-            if truth is False:
-                return False
-            parts.append(truth)
-        return self.logic.all(parts)
-
-    def _any(self, truths: "Iterator[Truth] | Sequence[Truth]") -> Truth:
-        """The disjunction; the rest is not evaluated after a part that is true."""
-        parts: list[Truth] = []
-        for truth in truths:
-            if truth is True:
-                return True
-            parts.append(truth)
-        return self.logic.any(parts)
 
     def _lazily(self, condition: Truth, then: Callable[[], Truth]) -> Iterator[Truth]:
         """A truth and, unless it is false, another."""

@@ -70,8 +70,8 @@ class TermEncoding(SymbolicTrace):
     def _atom(self, atom: Atom, i: int, values: Values) -> Truth:
         calls = [call for call in self._calls[i] if call.tool == atom.tool]
         time = self._times[i]
-        return self._any(
-            self._all(self._lazily(call.made, lambda call=call: self._meets(atom, Place(i, time, call), values)))
+        return self.logic.any(
+            self.logic.all(self._lazily(call.made, lambda call=call: self._meets(atom, Place(i, time, call), values)))
             for call in calls
         )
 
@@ -93,9 +93,9 @@ class TermEncoding(SymbolicTrace):
             case c.NotCondition(part):
                 return self.logic.negate(self._condition(part, tool, place, values))
             case c.AndCondition(parts):
-                return self._all(self._condition(part, tool, place, values) for part in parts)
+                return self.logic.all(self._condition(part, tool, place, values) for part in parts)
             case c.OrCondition(parts):
-                return self._any(self._condition(part, tool, place, values) for part in parts)
+                return self.logic.any(self._condition(part, tool, place, values) for part in parts)
             case c.Comparison():
                 return self._or_unknown(f"{tool}({condition})", lambda: self._comparison(condition, place, values))
             case c.IsTrue(field):
