@@ -257,7 +257,7 @@ class SymbolicValues:
                 aggregate: Mapping[str, AggregateFunction] = {"largest": "max", "smallest": "min", "total": "sum"}
                 return self.summary(aggregate[function], items)
             case (("len" | "lower" | "number" | "date"), Symbolic("string", calendar=None)):
-                return self._each_case(function, values)
+                return self.each(partial(self.apply, function), self._cases(first))
             case (("abs" | "number"), Symbolic("number", expression, scale)):
                 shown = z3.If(expression >= 0, expression, -expression) if function == "abs" else expression
                 return singleton(Symbolic("number", shown, scale))
@@ -272,10 +272,6 @@ class SymbolicValues:
                 raise Unsupported("a function of an open date")
             case _:
                 return NO_VALUE
-
-    def _each_case(self, function: str, values: Sequence[SymbolicValue]) -> Alternatives:
-        cases = [self._cases(value) for value in values]
-        return self.each(lambda *each: singleton(FUNCTIONS[function].apply(*each)), *cases)
 
     def _calendar_difference(self, function: str, earlier: SymbolicValue, later: SymbolicValue) -> Alternatives:
         if not (is_open(earlier) or is_open(later)):
@@ -301,12 +297,7 @@ class SymbolicValues:
             case OpenObject(fields):
                 return fields.get(str(step), NO_VALUE) if isinstance(step, str) else NO_VALUE
             case OpenList(items) if isinstance(step, str):
-                parts = [
-                    (self._logic.all([here, there]), part)
-                    for here, item in items
-                    if value_kind(item) == "object"
-                    for there, part in self._step(step, item)
-                ]
+                parts = self.each(partial(self._step, step), [one for one in items if value_kind(one[1]) == "object"])
                 return singleton(OpenList(tuple(parts), value.counted))
             case OpenList(items):
                 if not value.counted:
@@ -360,12 +351,8 @@ class SymbolicValues:
             return singleton(self._sum(numbers))
         if function == "avg":
             total, count = self._sum(numbers), self._count([here for here, _ in numbers])
-            found: list[tuple[Truth, SymbolicValue]] = []
-            for number in range(1, len(numbers) + 1):
-                here = self.same(count, number)
-                if here is not False:
-                    found += [(self._logic.all([here, there]), v) for there, v in self.calculate("/", total, number)]
-            return found
+            counts = [(self.same(count, number), number) for number in range(1, len(numbers) + 1)]
+            return self.each(partial(self.calculate, "/", total), counts)
         return self._extreme(function, numbers)
 
     def _count(self, truths: Sequence[Truth]) -> SymbolicValue:
