@@ -179,6 +179,11 @@ class Rule(StrictModel):
         """Whether an automaton over the calls alone decides it: it is not about time, several objects or sums."""
         return has_table(self.parsed)
 
+    @property
+    def act(self) -> str:
+        """The name before its citations; none before those of the manual."""
+        return self.regulation if self.source == "law" else ""
+
     @cached_property
     def template(self) -> TemplateName:
         match match_template(self.parsed):

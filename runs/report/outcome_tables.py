@@ -331,7 +331,7 @@ def rule_tables(
             {
                 "Rule": Cell(rule.id, rule.id, below=(f"{title}, {rule.template}",)),
                 "Formula": words(rule.formula, look="code"),
-                "Rests on": f"{rule.regulation} {'; '.join(rule.provisions)}".strip(),
+                "Rests on": f"{rule.act} {'; '.join(rule.provisions)}".strip(),
                 "Why": _why(rule),
                 Column("Environment", shown=False): title,
             }

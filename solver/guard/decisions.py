@@ -230,8 +230,8 @@ def cite(rule: Rule, regulation: Regulation | None) -> str:
     if regulation is not None and (rule.regulation == regulation.id or not regulation.restated):
         for citation in rule.provisions:
             for provision in regulation.cited(citation)[:1]:
-                return f"{rule.regulation} {provision.citation}: {_first_sentence(provision.words())}"
-    where = " ".join((rule.regulation, ", ".join(rule.provisions))).strip()
+                return f"{rule.act} {provision.citation}: {_first_sentence(provision.words())}".strip()
+    where = " ".join((rule.act, ", ".join(rule.provisions))).strip()
     sentence = _first_sentence(rule.rationale) or f"rule {rule.id!r}."
     return f"{where}: {sentence}" if where else sentence
 

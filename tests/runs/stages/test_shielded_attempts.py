@@ -127,7 +127,7 @@ def forgetful(request: Mapping[str, Any]) -> str | Mapping[str, Any]:
     return "Done."
 
 
-OPEN = "You still have an open duty. Call RecordAuditEvent(events=['ACCOUNT_ACCESS']). PSD2 Manual"
+OPEN = "You still have an open duty. Call RecordAuditEvent(events=['ACCOUNT_ACCESS']). Manual 3: After"
 
 
 @pytest.mark.slow
