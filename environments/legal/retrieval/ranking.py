@@ -6,7 +6,7 @@ are the first three of the best five.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, cast, get_args
+from typing import Literal, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,6 @@ Scores = NDArray[np.float64]
 DepthShare = Literal["total", "per_agent"]
 """The meaning of a depth k with several agents: k chunks in total from one merged store, as in the published code; or k
 from each agent's own store."""
-
-DEPTH_SHARES: tuple[DepthShare, ...] = get_args(DepthShare)
 
 
 class Ranker(Protocol):

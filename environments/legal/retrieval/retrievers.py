@@ -1,7 +1,7 @@
 """The retrievers by name, and reciprocal rank fusion of two rankings, which ignores the scale of their scores."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal, assert_never, get_args
+from typing import Literal, assert_never
 
 import numpy as np
 
@@ -27,7 +27,6 @@ class HybridRanker:
 
 
 RetrieverName = Literal["bm25", "embedding", "hybrid", "released_bm25", "released_embedding"]
-RETRIEVERS: tuple[RetrieverName, ...] = get_args(RetrieverName)
 
 EMBEDDING_RETRIEVERS: tuple[RetrieverName, ...] = ("embedding", "hybrid", "released_embedding")
 """The retrievers that need an encoder."""
