@@ -28,8 +28,8 @@ def _claimed(row: s.RowVariable) -> s.Term:
 REFUND_TRANSACTION = s.Tool(
     name="RefundTransaction",
     summary=(
-        "Refunds the full amount of a transaction on the ground that was recorded, with the day of the debit as value "
-        "date."
+        "Refunds the full amount of a transaction, with the day of the debit as value date, and enters in the "
+        "customer's file that the customer had a right to it."
     ),
     phrases=s.Phrases(
         step="Give me the money for {transaction_id} back.",
@@ -39,7 +39,6 @@ REFUND_TRANSACTION = s.Tool(
     raises=(s.unknown(e.TRANSACTIONS),),
     fails=(
         s.Fails("The transaction was refunded already.", s.has(e.REFUNDS, by="transaction_id")),
-        s.Fails("No ground of a refund of the transaction is recorded.", ~s.has(e.FINDINGS, by="transaction_id")),
         s.Fails(
             "There is no claim about the transaction.",
             ~s.exists(e.TRANSACTIONS, lambda t: (t.transaction_id == transaction) & _claimed(t)),
@@ -140,18 +139,6 @@ READ_TRANSACTION_FILE = s.Tool(
     ),
     leak_words=("transaction file", "mandate", "fraud team", "proof", "evidence"),
     duration=90 * 60,
-    compliance=True,
-    critical=True,
-)
-
-RECORD_FINDING = s.Tool(
-    name="RecordFinding",
-    summary="Records what the institution found about a claim: on what ground a refund is owed.",
-    parameters=(TRANSACTION, s.option("finding", e.FINDING, "The ground of the refund.")),
-    raises=(s.unknown(e.TRANSACTIONS), s.Raises(s.INVALID_REQUEST, "The 'finding' is not one of the grounds.")),
-    effects=(s.register(e.FINDINGS, "transaction_id", "finding"),),
-    results=(DONE,),
-    leak_words=("the finding", "a finding", "your finding", "your assessment"),
     compliance=True,
     critical=True,
 )
