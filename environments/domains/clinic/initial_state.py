@@ -176,7 +176,7 @@ def _releases(desk: _Desk, patients: list[s.Row], kinds: Mapping[str, list[str]]
         requester = desk.requester(name, kind, known=known)
         asks_for = random.choice(kinds[patient.values["patient_id"]])
         desk.request("release", patient, requester, purpose, asks_for)
-        if kind != "court" and random.random() < (0.9 if kind in {"insurer", "law firm"} else 0.5):
+        if kind != "court" and random.random() < 0.9:
             desk.authorization(patient, requester, desk.rarely(asks_for, random.choice(e.RECORD_KIND.options), 0.2))
 
 
