@@ -232,9 +232,9 @@ CITE_AUTHORIZATION = s.Tool(
 ASK_OPINION = s.Tool(
     name="AskOpinion",
     summary=(
-        "Asks the patient whether the requester may have what is asked for, or the treating clinician, a licensed "
-        "professional, who judges whether it is in the patient's best interest. The answer is 'agrees' or 'objects'; "
-        "that of the patient is 'cannot answer' if the patient's condition does not allow it."
+        "Asks by telephone: the patient whether the requester may have what is asked for, or the treating clinician, a "
+        "licensed professional, who judges whether it is in the patient's best interest. The answer is 'agrees' or "
+        "'objects'; that of the patient is 'cannot answer' if the patient's condition does not allow it."
     ),
     leak_words=("ask the patient", "ask her", "ask him", "agrees", "the clinician", "best interest"),
     parameters=(request_parameter(), s.option("whom", ASKED, "Who is asked.")),
