@@ -223,7 +223,11 @@ READ_CONSENT = s.Tool(
             "of the risks: 'agreed after warning' or 'not asked'.",
             "not asked",
         ),
-        _record("objection", "The objection that the person has made: 'none', to what, or 'to this use'.", "none"),
+        _record(
+            "objection",
+            "The objection that the person has made: 'none', 'to direct marketing' or 'to this use'.",
+            "none",
+        ),
         _record(
             "grounds",
             "How the company's legitimate grounds to use them weigh against an objection: 'compelling', so that they "
