@@ -175,7 +175,7 @@ def plan_of(resolved: ResolvedRecipe) -> RunPlan:
 def _characters(inputs: StageInputs) -> int:
     """The length of the documentation and the regulation."""
     documentation = json.dumps(document(inputs.domain.environment, hints=True), indent=1)
-    words = inputs.domain.regulation.text(readings=True)
+    words = inputs.domain.regulation.text()
     if inputs.published is not None and inputs.recipe.attempts.regulation == "text":
         words = max(words, inputs.published.layout(), key=len)
     return len(documentation) + len(words)

@@ -151,8 +151,7 @@ def strengthen_authorization_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
                     formula=f"!((!{AUTHORIZATION_TOOL}(result.{AUTHORIZED})) U ({occasion}))",
                     regulation=rule.regulation,
                     provisions=rule.provisions,
-                    derived="A refused check is not an authorization; the original rule requires only a check.",
-                    rationale=rule.rationale,
+                    rationale=f"{rule.rationale} A refused check is no authorization.".strip(),
                 )
                 if not any(same_rule(form, other) for other in rules):
                     forms.append(form)

@@ -84,11 +84,10 @@ class Rule(StrictModel):
         regulation: the id of the regulation cited.
         provisions: citations of the provisions that the rule rests on.
         kind: what it asks; None for rules that were not sorted, such as extracted ones.
-        derived: why the rule goes further than the text of those provisions; None if it does not.
         rationale: how the provision becomes this formula over these tools.
     """
 
-    schema_version: Literal["lawtrace.rule/1"] = "lawtrace.rule/1"
+    schema_version: Literal["lawtrace.rule/2"] = "lawtrace.rule/2"
     id: str = Field(min_length=1)
     formula: str = Field(min_length=1)
     definitions: tuple[Definition, ...] = Field(default=(), exclude_if=lambda value: not value)
@@ -98,7 +97,6 @@ class Rule(StrictModel):
     regulation: str = ""
     provisions: tuple[str, ...] = ()
     kind: RuleKind | None = None
-    derived: str | None = None
     rationale: str = ""
 
     def __hash__(self) -> int:

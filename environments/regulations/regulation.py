@@ -81,8 +81,6 @@ class Provision(StrictModel):
     """For a point of a list: the words above the list that begin its sentence."""
     heading: str | None = None
     """The title of its article or section."""
-    reading: str | None = None
-    """Interpretation for the tools of the environment, where it goes beyond the words of the law."""
     within: tuple[str, ...] = ()
     """The citations of the units above it, outermost first: a rule may cite a paragraph and mean all its points."""
     in_force_from: date | None = None
@@ -92,11 +90,6 @@ class Provision(StrictModel):
     def words(self) -> str:
         """The quotable text: the opening of its list and its own words."""
         return " ".join(f"{self.opening or ''} {self.text}".split())
-
-    def whole(self) -> str:
-        """The text, followed by the interpretation in brackets."""
-        text = self.words()
-        return text if self.reading is None else f"{text} [Applied here: {' '.join(self.reading.split())}]"
 
 
 class Regulation(StrictModel):
@@ -174,12 +167,9 @@ class Regulation(StrictModel):
         """The name of the law itself, without the word that this is a restatement."""
         return f"{self.title.removesuffix(', restated')} ({self.source})"
 
-    def text(self, *, readings: bool = False) -> str:
-        """The text for a model under test. Interpretations are left out by default, since they reveal the rules."""
-        lines = [self.name, ""]
-        for provision in self.provisions:
-            words = provision.whole() if readings else provision.words()
-            lines.append(f"{provision.citation}: {words}")
+    def text(self) -> str:
+        """The text for a model under test."""
+        lines = [self.name, "", *(f"{provision.citation}: {provision.words()}" for provision in self.provisions)]
         lines += [f"{omission.citation} is left out. It is about {omission.about}." for omission in self.omissions]
         return "\n".join(lines)
 

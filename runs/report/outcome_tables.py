@@ -30,7 +30,6 @@ from lawtrace.runs.scoring.readings import count_safe
 from lawtrace.runs.scoring.statistics import PairedComparison
 from lawtrace.schemas.choices import STYLES, Style
 from lawtrace.schemas.verdict_rows import FAILURE_MODES, OUTCOMES, Outcome, RuleVerdict, Verdict
-from lawtrace.solver.rules import Rule
 
 MOST_PAIRS = 60
 """Maximum number of pairs of models shown, by smallest p-value; the adjustment of p-values counts all pairs."""
@@ -332,7 +331,7 @@ def rule_tables(
                 "Rule": Cell(rule.id, rule.id, below=(f"{title}, {rule.template}",)),
                 "Formula": words(rule.formula, look="code"),
                 "Rests on": f"{rule.act} {'; '.join(rule.provisions)}".strip(),
-                "Why": _why(rule),
+                "Why": rule.rationale,
                 Column("Environment", shown=False): title,
             }
             for title, _, rule in lines
@@ -358,10 +357,6 @@ def rule_tables(
     )
     first = {(scenario, rule.id): anchor for anchor, (_, scenario, rule) in [*zip(anchors, lines, strict=True)][::-1]}
     return (every, broken), first
-
-
-def _why(rule: Rule) -> str:
-    return " ".join(filter(None, (rule.rationale, rule.derived and f"Derived: {rule.derived}")))
 
 
 def _gap_cells(models: Sequence[str], tallies: RuleTallies, scenario: str, key: str) -> dict[Column, Cell]:

@@ -27,7 +27,6 @@ class Law:
         restated: the restatement of the environment.
         published: the documents of the user; needed by the form ``text``.
         words: None for the whole text; otherwise the provisions that apply to a task, and others up to this many words.
-        readings: add the interpretations of restated provisions (``hints``).
         seed: draws the other provisions.
         manual: show the manual of the owner of the tools.
     """
@@ -36,7 +35,6 @@ class Law:
     restated: Regulation
     published: PublishedLaw | None = None
     words: int | None = None
-    readings: bool = False
     seed: int = 1
     manual: bool = True
 
@@ -155,7 +153,7 @@ class Law:
         part = self.restated
         if chosen is not None:
             part = part.with_provisions([one for one in part.provisions if one.citation in chosen])
-        return part.text(readings=self.readings)
+        return part.text()
 
 
 def _length(provision: Provision) -> int:

@@ -147,7 +147,7 @@ class StageInputs:
         """The law as the models under test are given it."""
         given, restated = self.recipe.attempts, self.domain.regulation
         words, seed = given.regulation_words, self.recipe.seed
-        return Law(given.regulation, restated, self.published, words, given.hints, seed, given.manual)
+        return Law(given.regulation, restated, self.published, words, seed, given.manual)
 
     @property
     def extracted_regulation(self) -> Regulation:

@@ -215,7 +215,7 @@ def _check_provisions(rules: Sequence[Rule], regulation: Regulation) -> Iterator
             yield DeclarationIssue(
                 f"rule {rule.id!r}",
                 f"it cites no provision of {regulation.id}",
-                "cite the provision it comes from; if it goes further than the text, say why in `derived`",
+                'cite the provision it comes from, or the entry of the manual with `source = "manual"`',
             )
 
 

@@ -31,7 +31,7 @@ RULES = (
         formula="G(PayBill -> F RecordAuditEvent)",
         regulation="PSD2",
         provisions=("Article 72(1)",),
-        derived="That the proof is an audit entry is our reading.",
+        rationale="That the proof is an audit entry is our reading.",
     ),
 )
 CHECK = Event("CheckAuthorization", {}, "completed", {"authorized": True})

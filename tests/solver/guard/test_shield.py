@@ -110,7 +110,6 @@ def test_the_agent_reads_the_provision_instead_of_the_formula() -> None:
     assert "Call CheckAuthorization() with the result authorized = true first." in text
     assert f"PSD2 Article 97(1)(b): {' '.join(provision.text.split()).split('. ')[0]}" in text
     assert "U TransferFunds" not in text
-    assert provision.reading is None or provision.reading not in text
 
 
 def test_a_rule_without_a_provision_gives_its_reason() -> None:
