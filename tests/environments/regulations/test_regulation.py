@@ -27,11 +27,6 @@ def test_a_regulation_is_read(tmp_path: Path) -> None:
     assert regulation.text() == "T (S)\n\nArticle 1: Words."
 
 
-def test_the_reading_is_separate_from_the_legal_text() -> None:
-    provision = Provision(citation="Article 1", text="Some\n  words.", reading="so\n  and so.")
-    assert provision.whole() == "Some words. [Applied here: so and so.]"
-
-
 @pytest.mark.parametrize(
     ("text", "place"),
     [

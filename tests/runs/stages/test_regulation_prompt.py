@@ -81,13 +81,6 @@ def test_the_prompt_says_of_the_law_what_is_set(tmp_path: Path) -> None:
     assert not [word for word in ("regulat", "provision", "PSD2", "law") if word in prompts["none"].lower()]
 
 
-def test_no_prompt_has_a_reading_of_the_law() -> None:
-    read = [one.model_copy(update={"reading": "so it is read"}) for one in BANKING.regulation.provisions]
-    prompt = system(Law("restated", BANKING.regulation.with_provisions(read)).regulation_texts([task("a", ())])["a"])
-    assert all(provision.words() in prompt for provision in read)
-    assert "so it is read" not in prompt
-
-
 def test_the_text_keeps_the_layout_of_the_document(tmp_path: Path) -> None:
     documents = read_published_law([write_bank_law(tmp_path)], ())
     rules = (RULES[0].model_copy(update={"provisions": ("Article 72",)}),)
