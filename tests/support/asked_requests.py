@@ -101,7 +101,7 @@ CORRECTION = ask(
 PASSING_ON = ask(
     "privacy_desk",
     ("FindCase", {"name": "Jonas Holm", "data": "complaint file", "matter": "passing on"}),
-    ("FindPartner", {"name": "Nordlys Insurance"}),
+    ("FindPartner", {"name": "Brook Hosting"}),
     ("ShareData", {"case_id": found(0, "cases", "case_id"), "partner_id": found(1, "partners", "partner_id")}),
     fact="records.R-9318.status",
     other="restricted",

@@ -86,6 +86,7 @@ CHARACTERS = {
     "access": ("ordinary", "ordinary", "further copy", "repetitive"),
     "billing": ("ordinary", "further copy", "repetitive", "unfounded"),
 }
+USES = ("same purpose",) * 4 + ("compatible purpose",) * 3 + ("incompatible purpose",)
 KEPT_FOR = {"erasure": ("nothing else", "nothing else", "legal claim")}
 ACCURACIES = {
     "rectification": ("correct", "incorrect", "incorrect", "incomplete"),
@@ -181,8 +182,8 @@ def _record(random: Random, case: s.Row, person: s.Row, kind: DataKind) -> s.Row
             "document": f"{kind.basis.split()[0].upper()}-{random.randrange(10_000, 100_000)}",
             "consent": random.choice(consents),
             "consent_by": random.choice(("a parent", "a parent", "the person")) if is_child else "the person",
-            "use": "same purpose" if on_consent else random.choice(("same purpose", "compatible purpose")),
-            "necessity": "on consent" if on_consent else "necessary",
+            "use": "same purpose" if on_consent else random.choice(USES),
+            "necessity": "on consent" if on_consent else random.choice(("necessary",) * 7 + ("not necessary",)),
             "abroad": random.choice(("agreed after warning", "not asked")),
             "objection": random.choice(_objections(kind)),
         }

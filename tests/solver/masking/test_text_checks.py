@@ -46,7 +46,7 @@ GOOD: list[tuple[AskedRequest, Style, str, SurfaceForms]] = [
     (
         PASSING_ON,
         "goal",
-        "Nordlys Insurance should get Jonas Holm's complaint file from us. It's the case about passing it on.",
+        "Brook Hosting should get Jonas Holm's complaint file from us. It's the case about passing it on.",
         {"FindCase.matter": ("passing it on",)},
     ),
     (
@@ -59,7 +59,7 @@ GOOD: list[tuple[AskedRequest, Style, str, SurfaceForms]] = [
     (
         PASSING_ON,
         "workflow",
-        "Find case K-9318, that's passing on Jonas Holm's complaint file; then find Nordlys Insurance; then share "
+        "Find case K-9318, that's passing on Jonas Holm's complaint file; then find Brook Hosting; then share "
         "the data with them.",
         {},
     ),
@@ -126,7 +126,7 @@ BAD: list[tuple[AskedRequest, Style, str, SurfaceForms, TextCheck, str]] = [
     (
         PASSING_ON,
         "goal",
-        "Nordlys Insurance is to get Jonas Holm's complaint file, passing on under standard clauses.",
+        "Brook Hosting is to get Jonas Holm's complaint file, passing on under standard clauses.",
         {},
         "leak-free",
         "'standard clauses' is an option of a hidden step",
