@@ -96,6 +96,13 @@ def are_compatible(groups: Iterable[QuestionGroup], rules: Iterable[Conditional]
     return all(any(all(readings.get(name, of[0]) in of for name, of in needed) for readings in each) for each in taken)
 
 
+def holds_whenever(other: Conditional, rule: Conditional) -> bool:
+    """Whether `other` holds wherever `rule` does. A manual need not be shown, so its rules do not."""
+    if other.source != "law" and rule.source == "law":
+        return False
+    return all(set(rule.under.get(name, ())) <= set(of) and name in rule.under for name, of in other.under.items())
+
+
 def _group(questions: Sequence[Question]) -> QuestionGroup:
     names = tuple(question.id for question in questions)
     listed = ", ".join(map(repr, names))

@@ -93,7 +93,12 @@ RECORD_AUDIT_EVENT = Tool(
         "occurred."
     ),
     parameters=(
-        Parameter("events", TEXTS, "The names of the events to record.", FromTrace("pending_events", pending_events)),
+        Parameter(
+            "events",
+            TEXTS,
+            "The names of the events to record; a name stands for all acts of its kind.",
+            FromTrace("pending_events", pending_events),
+        ),
     ),
     raises=(Raises(INVALID_REQUEST, "The list 'events' is empty.", is_empty(argument("events"))),),
     effects=(Insert(AUDIT_LOG, {"events": argument("events")}),),

@@ -22,6 +22,7 @@ from lawtrace.solver.guard.component import CompiledComponent, Component
 from lawtrace.solver.guard.search import Answer, decide
 from lawtrace.solver.guard.space import Budget
 from lawtrace.solver.guard.tools import read_tools
+from lawtrace.solver.interpretations import holds_whenever
 from lawtrace.solver.lint.findings import Excluded, RuleFinding, Witness
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.entailment import visibly_entails
@@ -161,7 +162,7 @@ class FirstOrderAnalysis:
         vacuous = {rule for finding in self.findings if finding.kind == "vacuous" for rule in finding.rules}
         needed = [rule for rule in self._rules if rule not in settled]
         for rule in [rule for rule in reversed(needed) if rule not in vacuous]:
-            others = [other for other in needed if other != rule]
+            others = [one for one in needed if one != rule and holds_whenever(self._rules[one], self._rules[rule])]
             answer = self._ask_breaking(rule, others)
             if isinstance(answer, Open):
                 self._undecided("is implied by others", rule, (rule, *answer.rules))

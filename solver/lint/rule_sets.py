@@ -16,6 +16,7 @@ from itertools import combinations
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.automata.operations import complement
+from lawtrace.solver.interpretations import holds_whenever
 from lawtrace.solver.lint.findings import Excluded, RuleFinding, RuleSetAnalysis, Witness, witness_from
 from lawtrace.solver.lint.first_order_rule_sets import FirstOrderAnalysis, find_first_order_examples, triggering_calls
 from lawtrace.solver.lint.open_questions import find_unseparated_readings, sort_by_interpretations
@@ -171,22 +172,21 @@ def find_redundant_rules(
 ) -> tuple[list[RuleFinding], dict[str, Witness]]:
     """The rules that others imply, each with a minimal set that does; for the rest a trace that breaks nothing else.
 
-    Rules in ``settled`` are known to be implied and are skipped.
+    Only rules that hold wherever it does imply one. Rules in ``settled`` are known to be implied and are skipped.
     """
     findings: list[RuleFinding] = []
     breaking: dict[str, Witness] = {}
     for rule in candidates:
         if rule in settled:
             continue
-        match queries.prover.prove_free(queries.violations[rule], queries.components_of(candidates, rule)):
+        others = [other for other in candidates if holds_whenever(queries.rules[other], queries.rules[rule])]
+        match queries.prover.prove_free(queries.violations[rule], queries.components_of(others, rule)):
             case Found() as answer:
                 breaking[rule] = witness_from(answer)
             case Undecided() as answer:
                 findings.append(_undecided(f"whether other rules imply {rule}", answer, rule))
             case Infeasible() as answer:
-                # A manual need not be shown, so it makes no rule of the law redundant.
-                if {queries.rules[one].source for one in answer.core} <= {"law", queries.rules[rule].source}:
-                    findings.append(queries.excluded(answer).redundant(rule))
+                findings.append(queries.excluded(answer).redundant(rule))
     return findings, breaking
 
 
