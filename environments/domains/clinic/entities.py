@@ -225,12 +225,8 @@ ROOMS_TOLD = s.table("rooms_told", "room told", prefix="RM-", room_id=s.TEXT, re
 FLYERS = s.table("flyers", "flyer", prefix="FL-", flyer_id=s.TEXT, request_id=s.TEXT)
 REFUSALS = s.table("refusals", "refusal", prefix="NO-", refusal_id=s.TEXT, request_id=s.TEXT, ground=GROUND)
 
-CITATIONS = s.table(
-    "citations", "citation", prefix="CI-", citation_id=s.TEXT, request_id=s.TEXT, authorization_id=s.TEXT
-)
-ADDRESSES_SET = s.table(
-    "addresses_set", "address set", prefix="AD-", setting_id=s.TEXT, request_id=s.TEXT, contact_id=s.TEXT
-)
+CITATIONS = s.table("citations", "citation", prefix="CI-", citation_id=s.TEXT, request_id=s.TEXT)
+ADDRESSES_SET = s.table("addresses_set", "address set", prefix="AD-", setting_id=s.TEXT, request_id=s.TEXT)
 DISCLOSURE_LOG = s.table(
     "disclosure_log", "log line", prefix="DL-", line_id=s.TEXT, request_id=s.TEXT, patient_id=s.TEXT
 )

@@ -79,7 +79,7 @@ OPEN_PATIENT_FILE = s.Tool(
             "The address for confidential mail that is in force, or null.",
             e.CONTACTS,
             lambda c: (c.patient_id == patient) & (c.status == "in force"),
-            ("contact_id", "address"),
+            ("address",),
             single=True,
         ),
     ),
@@ -89,17 +89,20 @@ OPEN_PATIENT_FILE = s.Tool(
 
 SET_ADDRESS = s.Tool(
     name="SetAddress",
-    summary="Sets the address that what is mailed for a request goes to. The last one that is set counts.",
+    summary=(
+        "Has what is mailed for a request sent to the address for confidential mail that the patient's file gives, "
+        "instead of the home address."
+    ),
     leak_words=("confidential", "other address"),
-    parameters=(request_parameter(), s.key(e.CONTACTS, "The address.")),
-    raises=(unknown(e.REQUESTS), unknown(e.CONTACTS)),
+    parameters=(request_parameter(),),
+    raises=(unknown(e.REQUESTS),),
     fails=(
         s.Fails(
-            "The patient of the request has not asked for mail to this address, or not any more.",
-            ~s.has(e.CONTACTS, patient_id=of_the_request("patient_id"), status="in force"),
+            "The patient of the request has no address for confidential mail that is in force.",
+            ~s.exists(e.CONTACTS, lambda c: (c.patient_id == of_the_request("patient_id")) & (c.status == "in force")),
         ),
     ),
-    effects=(s.register(e.ADDRESSES_SET, "request_id", "contact_id"),),
+    effects=(s.register(e.ADDRESSES_SET, "request_id"),),
     results=(s.success_result("Whether the address was set."),),
     compliance=True,
     critical=True,
@@ -192,7 +195,7 @@ FIND_AUTHORIZATION = s.Tool(
             lambda a: (
                 (a.patient_id == of_the_request("patient_id")) & (a.requester_id == of_the_request("requester_id"))
             ),
-            ("authorization_id", "covers", "period", "status", "mentions_payment"),
+            ("covers", "period", "status", "mentions_payment"),
             single=True,
         ),
     ),
@@ -202,7 +205,7 @@ FIND_AUTHORIZATION = s.Tool(
 
 CITE_AUTHORIZATION = s.Tool(
     name="CiteAuthorization",
-    summary="Files an authorization with a request, as what the disclosure rests on.",
+    summary="Files the authorization that FindAuthorization finds with its request, as what the disclosure rests on.",
     leak_words=(
         "authorize",
         "authorise",
@@ -213,17 +216,20 @@ CITE_AUTHORIZATION = s.Tool(
         "consent",
         "signed",
     ),
-    parameters=(request_parameter(), s.key(e.AUTHORIZATIONS, "The authorization.")),
-    raises=(unknown(e.REQUESTS), unknown(e.AUTHORIZATIONS)),
+    parameters=(request_parameter(),),
+    raises=(unknown(e.REQUESTS),),
     fails=(
         s.Fails(
-            "The authorization is of another patient or for another requester.",
-            ~s.has(
-                e.AUTHORIZATIONS, patient_id=of_the_request("patient_id"), requester_id=of_the_request("requester_id")
+            "The patient has signed no authorization for the requester.",
+            ~s.exists(
+                e.AUTHORIZATIONS,
+                lambda a: (
+                    (a.patient_id == of_the_request("patient_id")) & (a.requester_id == of_the_request("requester_id"))
+                ),
             ),
         ),
     ),
-    effects=(s.register(e.CITATIONS, "request_id", "authorization_id"),),
+    effects=(s.register(e.CITATIONS, "request_id"),),
     results=(s.success_result("Whether it was filed."),),
     compliance=True,
     critical=True,
