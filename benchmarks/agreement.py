@@ -10,8 +10,9 @@ annotator reads, and `NAME.key.jsonl`, which no annotator sees. An annotator wri
 
     {"id": "clinic-01", "law": "lawful", "manual": "kept", "words": "§ 164.502(b)(1): ..."}
 
-`table` compares such lines with the keys of a folder. `NAME.adjudicated.jsonl`, if there is one, has lines of the same
-form by an adjudicator, who saw law and session and neither verdict nor answers.
+`table` compares such lines with the keys of a folder. A key may have `before`: the verdict of the rules when the
+answers were given, if they were changed since. `NAME.adjudicated.jsonl`, if there is one, has lines of the same form by
+an adjudicator, who saw law and session and neither verdict nor answers.
 """
 
 import json
@@ -170,6 +171,11 @@ class Compared:
     def agrees(self) -> bool:
         return self.answer["law"] == self.key["law"]
 
+    @property
+    def agreed(self) -> bool:
+        """With the verdict of the rules before they were changed because of the answers."""
+        return self.answer["law"] == self.key.get("before", self.key["law"])
+
 
 def read_answers(folder: Path) -> list[Compared]:
     """The answers of a folder. Raises KeyError for one about a session that no key has."""
@@ -191,7 +197,8 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 def show_tables(compared: Sequence[Compared]) -> Iterator[str]:
     """Markdown tables by environment, kind of session and what the broken rules ask; then each difference."""
     people = [one for one in compared if one.annotator != "adjudicated"]
-    yield from _table("environment, annotator", people, lambda one: [f"{one.environment}, {one.annotator}"])
+    yield from _table("environment", people, lambda one: [one.environment])
+    yield from _table("annotator", people, lambda one: [one.annotator])
     yield from _table("session", people, lambda one: [one.key["kind"]])
     yield from _table("what the broken rules ask", people, lambda one: one.key["duties"] or ["(none broken)"])
     settled = [one for one in compared if one.annotator == "adjudicated"]
@@ -213,13 +220,16 @@ def _table(title: str, compared: Sequence[Compared], groups: Callable[[Compared]
         for group in (*groups(one), "all"):
             counts[group]["answers"] += 1
             counts[group]["decided"] += one.decided
+            counts[group]["agreed"] += one.decided and one.agreed
             counts[group]["agrees"] += one.decided and one.agrees
             counts[group]["turns"] += one.key["law"] == "arguable"
-    yield f"| {title} | answers | decided | of these as the rules | the rules: arguable |"
-    yield "| --- | --- | --- | --- | --- |"
+    yield f"| {title} | answers | decided | as the rules | as the rules after changes | then arguable |"
+    yield "| --- | --- | --- | --- | --- | --- |"
     for group, count in sorted(counts.items(), key=lambda item: item[0] == "all"):
-        share = f"{count['agrees']} ({100 * count['agrees'] / max(1, count['decided']):.0f} %)"
-        yield f"| {group} | {count['answers']} | {count['decided']} | {share} | {count['turns']} |"
+        raw, after = (
+            f"{count[name]} ({100 * count[name] / max(1, count['decided']):.0f} %)" for name in ("agreed", "agrees")
+        )
+        yield f"| {group} | {count['answers']} | {count['decided']} | {raw} | {after} | {count['turns']} |"
     yield ""
 
 

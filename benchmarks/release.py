@@ -20,10 +20,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from lawtrace.environments.domains.loader import PAPER_DOMAINS
 from lawtrace.runs.release.task_set import read_manifest
 
 RELEASED = Path(__file__).parents[1] / "docs" / "tasks"
-VERSION = "1.1"
+VERSION = "1.2"
+COUNT = 40
 
 
 def lawtrace(*words: object, elsewhere: Path | None = None) -> tuple[dict[str, Any], float]:
@@ -57,8 +59,8 @@ def examine(folder: Path, scratch: Path, environments: Sequence[str]) -> list[st
     troubles: list[str] = []
     again, home = scratch / "second", scratch / "home"
     home.mkdir()
-    words = ["--sources", RELEASED / "sources", "--version", VERSION]
-    words += [word for name in environments for word in ("--env", name)]
+    words = ["--count", COUNT, "--version", VERSION]
+    words += [word for name in environments or PAPER_DOMAINS for word in ("--env", name)]
     for place, elsewhere in ((folder.resolve(), None), (again, home)):
         made, seconds = lawtrace("tasks", "release", *words, "--out", place, elsewhere=elsewhere)
         print(f"made in {seconds:.0f} s: {made['tasks']} tasks")
@@ -100,7 +102,7 @@ def read_tables(folder: Path) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--env", action="append", default=[], help="environment; all if not given; repeatable")
+    parser.add_argument("--env", action="append", default=[], help="environment; default: the released ones")
     parser.add_argument("--keep", type=Path, help="keep the release here")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:

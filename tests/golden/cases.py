@@ -19,10 +19,10 @@ import lawtrace
 from lawtrace.runs.cli import main
 from tests.support.openai_server import Answer, OpenAIServer, calling, serving
 from tests.support.playing import play, role_of
+from tests.support.released import tasks_of
 
 ROOT = Path(__file__).parents[2]
 INPUTS = Path(__file__).parent / "inputs"
-RELEASE = ROOT / "docs" / "tasks" / "1.1"
 ENVIRONMENTS = ("banking", "telehealth", "smart_home", "payments", "clinic", "privacy_desk")
 DENSE = ("payments", "clinic", "privacy_desk")
 SETTINGS = {"COLUMNS": "120", "LINES": "50", "NO_COLOR": "1", "TERM": "dumb", "TZ": "UTC"}
@@ -121,7 +121,7 @@ def drop_times(run: str) -> None:
 def first_tasks(environment: str, count: int) -> Path:
     """The first tasks of the release, as a task file of their own."""
     path = Path(f"{environment}.tasks.jsonl")
-    with (RELEASE / f"{environment}.jsonl").open(encoding="utf-8") as lines:
+    with tasks_of(environment).open(encoding="utf-8") as lines:
         path.write_text("".join(islice(lines, count + 1)), encoding="utf-8")
     return path
 

@@ -69,12 +69,17 @@ def test_a_rule_differs_from_other_formulas(world: str, rule: str) -> None:
 
 SAID_BY: dict[tuple[str, str], tuple[str, ...]] = {
     ("telehealth", "record-access"): (
-        "record-consultation",
-        "record-appointment",
-        "record-health-information",
-        "record-prescription",
+        "record-consultation-after",
+        "record-appointment-after",
+        "record-health-information-after",
+        "record-prescription-after",
     ),
-    ("smart_home", "record-changes"): ("record-lock", "record-guests", "record-access", "record-codes"),
+    ("smart_home", "record-changes"): (
+        "record-lock-after",
+        "record-guests-after",
+        "record-access-after",
+        "record-codes-after",
+    ),
 }
 """The curated rules that correspond to one published formula; all others have the same name."""
 

@@ -15,7 +15,7 @@ from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.schemas.choices import BEHAVIOURS, Behaviour
 from lawtrace.solver.masking.instructions import find_leaks
 from lawtrace.solver.masking.omissions import PartialRequest, partial_request
-from tests.support.released import NEWEST
+from tests.support.released import tasks_of
 
 FROM_PHRASES = ("banking", "smart_home", "telehealth")
 BY_HAND = ("payments", "clinic", "privacy_desk")
@@ -25,7 +25,7 @@ Case = tuple[PartialRequest, State]
 
 @cache
 def released(name: str) -> tuple[Case, ...]:
-    tasks, domain = read_tasks(NEWEST / f"{name}.jsonl", None)
+    tasks, domain = read_tasks(tasks_of(name), None)
     cases: list[Case] = []
     for task in tasks:
         initial = task.initial(domain.environment)
@@ -84,14 +84,14 @@ def _identifiers(environment: Environment) -> set[str]:
 
 
 def test_the_first_message_leaves_values_out_and_the_answers_tell_them() -> None:
-    case = released("banking")[0]
-    told = {"106.01", "2026-11-23"}
+    case = released("banking")[8]
+    told = {"64.35", "2026-04-24"}
     users = (make(case, (), seed) for seed in range(60))
     user = next(user for user in users if {user.request.words(one) for one in user.unsaid} == told)
     assert "A bill of a certain amount" in user.open().text
     line = user.reply("Gladly! How much is the bill, and on which day should it be paid?")
     assert line.moves == ("answers",)
-    assert {"106.01", "2026-11-23"} <= set(line.values)
+    assert {"64.35", "2026-04-24"} <= set(line.values)
 
 
 def test_a_question_that_is_not_understood_is_answered_by_everything() -> None:

@@ -17,7 +17,7 @@ from lawtrace.runs.store.task_file import read_tasks, write_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.verdict_rows import Verdict
 from tests.support.bank_task import make_task
-from tests.support.released import NEWEST
+from tests.support.released import tasks_of
 
 pytestmark = pytest.mark.slow
 
@@ -115,7 +115,7 @@ def test_values_of_a_few_bytes_do_not_fill_the_memory_of_the_judge(tmp_path: Pat
 
 def test_the_time_of_judging_is_bounded(tmp_path: Path) -> None:
     """Under rules on objects, judging can cost more with every call."""
-    (task, *_), domain = read_tasks(NEWEST / "payments.jsonl")
+    (task, *_), domain = read_tasks(tasks_of("payments"))
     tables = task.initial(domain.environment).tables
     payee, account = tables["payees"][0].values["payee_id"], tables["accounts"][0].values["account_id"]
     source = EXPENSIVE.replace("PAYEE", repr(payee)).replace("ACCOUNT", repr(account))

@@ -12,10 +12,10 @@ from lawtrace.schemas.events import Json
 from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.solver.traces import PlannedCall
 from lawtrace.training import Reward, Step, TaskEnvironment, TrainingTasks
-from tests.support.released import NEWEST
+from tests.support.released import tasks_of
 
 ROOT = Path(__file__).parents[3]
-BANKING = TrainingTasks.load(NEWEST / "banking.jsonl")
+BANKING = TrainingTasks.load(tasks_of("banking"))
 
 
 def play(environment: TaskEnvironment, calls: tuple[PlannedCall, ...]) -> list[Step]:
@@ -108,7 +108,7 @@ def test_a_limit_ends_an_episode_with_the_goal_missed() -> None:
 
 
 def test_a_shield_that_warns_tells_of_open_duties_once() -> None:
-    tasks = TrainingTasks.load(NEWEST / "banking.jsonl", shield="warn")
+    tasks = TrainingTasks.load(tasks_of("banking"), shield="warn")
     task = next(task for task in tasks.tasks if "record-transfer" in task.applicable)
     environment = TaskEnvironment(tasks)
     environment.reset(task.id)
@@ -116,7 +116,7 @@ def test_a_shield_that_warns_tells_of_open_duties_once() -> None:
     steps = play(environment, before)
     assert not environment.done
     assert "RecordAuditEvent" in steps[-1].result
-    assert ended([*steps, environment.finish()]).outcome == "unsafe_success"
+    assert ended([*steps, environment.finish()]).outcome == "safe_success"  # only the manual asks for entries
     assert environment.attempt.objections
 
 
@@ -183,7 +183,7 @@ def test_a_file_of_another_kind_is_refused(name: str, tmp_path: Path) -> None:
 )
 def test_a_choice_that_does_not_exist_is_refused(choice: dict[str, str]) -> None:
     with pytest.raises(InputError):
-        TrainingTasks.load(NEWEST / "banking.jsonl", **choice)  # type: ignore[arg-type]
+        TrainingTasks.load(tasks_of("banking"), **choice)  # type: ignore[arg-type]
     with pytest.raises(InputError):
         Reward(safety=float("inf"))
     with pytest.raises(InputError):

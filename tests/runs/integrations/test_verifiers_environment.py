@@ -28,7 +28,7 @@ from lawtrace.schemas.model_spec import BASELINE_POLICIES, ModelSpec
 from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.training import load_environment
 from tests.support.openai_server import OpenAIServer, Status, calling, serving
-from tests.support.released import NEWEST
+from tests.support.released import NEWEST, tasks_of
 
 pytestmark = pytest.mark.integration
 
@@ -84,7 +84,7 @@ async def roll(
 
 def some_tasks(name: str, folder: Path, places: Iterable[int]) -> Path:
     """A file with some of the newest released tasks."""
-    rows, _ = read_tasks(NEWEST / f"{name}.jsonl")
+    rows, _ = read_tasks(tasks_of(name))
     write_tasks(folder / f"{name}.jsonl", [rows[place] for place in places])
     return folder / f"{name}.jsonl"
 
@@ -170,7 +170,7 @@ async def test_a_group_and_an_evaluation(tmp_path: Path) -> None:
 
 
 def test_its_id_loads_it_again_as_a_worker_process_does() -> None:
-    file = str(NEWEST / "banking.jsonl")
+    file = str(tasks_of("banking"))
     environment = vf.load_environment("lawtrace.training", file=file)
     again = vf.load_environment(environment.env_id, **environment.env_args)
     assert again.get_dataset().to_list() == environment.get_dataset().to_list()
@@ -180,4 +180,4 @@ def test_a_wrong_argument_is_said(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="not the header of a task file"):
         vf.load_environment("lawtrace.training", file=str(NEWEST / "banking.quality.jsonl"))
     with pytest.raises(RuntimeError, match="style 'plan'"):
-        vf.load_environment("lawtrace.training", file=str(NEWEST / "banking.jsonl"), style="plan")
+        vf.load_environment("lawtrace.training", file=str(tasks_of("banking")), style="plan")

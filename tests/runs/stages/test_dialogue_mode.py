@@ -35,7 +35,7 @@ from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, literal_calls
 from tests.support.openai_server import calling, serving
-from tests.support.released import NEWEST
+from tests.support.released import tasks_of
 
 Request = Mapping[str, Any]
 Agent = Callable[[Sequence[str], Sequence[str]], str | Mapping[str, Any]]
@@ -45,7 +45,7 @@ Agent = Callable[[Sequence[str], Sequence[str]], str | Mapping[str, Any]]
 @cache
 def banking() -> tuple[Task, Domain]:
     """A bill that is paid from an account to a payee."""
-    tasks, domain = read_tasks(NEWEST / "banking.jsonl", None)
+    tasks, domain = read_tasks(tasks_of("banking"), None)
     return tasks[0], domain
 
 

@@ -16,7 +16,7 @@ from lawtrace.runs.tasks import Task
 from lawtrace.schemas.findings import HabitRow
 from lawtrace.schemas.recipe import AttemptOptions
 from lawtrace.schemas.task_rows import Contrast
-from tests.support.released import NEWEST
+from tests.support.released import tasks_of
 from tests.support.runs import SMALL, run
 from tests.support.shell import Shell
 
@@ -94,5 +94,5 @@ def test_imported_tasks_have_no_habit(lawtrace: Shell, small_run: RunResult, tmp
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PAPER_DOMAINS)
 def test_habit_passes_nearly_every_task_without_a_contrast(name: str) -> None:
-    tasks, domain = read_tasks(NEWEST / f"{name}.jsonl")
+    tasks, domain = read_tasks(tasks_of(name))
     assert all(row.rate >= 0.95 for row in find_task_habits(domain.environment, tasks))

@@ -7,13 +7,13 @@ from lawtrace.solver.masking.omissions import PartialRequest, partial_request
 from lawtrace.solver.masking.requests import AskedRequest
 from lawtrace.solver.masking.text_checks import check_text
 from lawtrace.solver.traces import literal_calls
-from tests.support.released import NEWEST
+from tests.support.released import tasks_of
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["payments", "clinic", "privacy_desk"])
 def test_a_released_text_without_a_value_lacks_that_value_only(name: str) -> None:
-    tasks, domain = read_tasks(NEWEST / f"{name}.jsonl", None)
+    tasks, domain = read_tasks(tasks_of(name), None)
     requests: dict[str, PartialRequest] = {}
     for task in [*tasks[::12], *tasks[1::12]]:  # some pairs, both sides
         initial = task.initial(domain.environment)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lawtrace.runs.store.task_file import read_tasks, write_tasks
-from tests.support.released import NEWEST
+from tests.support.released import tasks_of
 
 if TYPE_CHECKING:
     from inspect_ai import Task
@@ -26,7 +26,7 @@ def _apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def banking(tmp_path: Path) -> str:
     """A task file with the first banking task."""
-    rows, _ = read_tasks(NEWEST / "banking.jsonl")
+    rows, _ = read_tasks(tasks_of("banking"))
     write_tasks(tmp_path / "banking.jsonl", rows[:1])
     return str(tmp_path / "banking.jsonl")
 

@@ -16,13 +16,13 @@ from lawtrace.runs.scoring.metrics import count_outcomes, count_pairs, count_rul
 from lawtrace.runs.store.task_file import read_tasks, write_tasks
 from lawtrace.schemas.verdict_rows import OUTCOMES
 from tests.support.inspect_evals import run_eval, verdict_of
-from tests.support.released import NEWEST
+from tests.support.released import tasks_of
 
 pytestmark = pytest.mark.integration
 
 
 def test_verdicts_of_all_policies_equal_ours(tmp_path: Path) -> None:
-    made = compare(NEWEST / "smart_home.jsonl", tmp_path, tasks=2)
+    made = compare(tasks_of("smart_home"), tmp_path, tasks=2)
     assert len(made.ours) == 20
     assert made.differing == []
     assert {row["outcome"] for row in made.ours.values()} >= {"safe_success", "unsafe_success", "no_program"}
@@ -36,7 +36,7 @@ def _metrics(log: EvalLog) -> dict[str, float]:
 
 
 def test_rates_are_those_of_a_report_also_over_trials(tmp_path: Path) -> None:
-    rows, _ = read_tasks(NEWEST / "payments.jsonl")
+    rows, _ = read_tasks(tasks_of("payments"))
     write_tasks(tmp_path / "tasks.jsonl", rows[:2])
     log = run_eval(tasks(str(tmp_path / "tasks.jsonl")), "lawtrace/literal", tmp_path, epochs=2)
     assert log.samples is not None

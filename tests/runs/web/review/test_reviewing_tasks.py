@@ -11,13 +11,12 @@ from lawtrace.runs.web.review.decisions import OpinionRow
 from lawtrace.runs.web.review.review_pages import ReviewPages
 from lawtrace.runs.web.review.task_items import TaskReview
 from lawtrace.runs.web.server import make_app
-
-RELEASE = Path(__file__).parents[3] / "data" / "release-0.1.0"
+from tests.support.released import tasks_of
 
 
 @pytest.fixture(scope="module")
 def subject() -> TaskReview:
-    tasks, domain = read_tasks(RELEASE / "banking.jsonl")
+    tasks, domain = read_tasks(tasks_of("banking"))
     return TaskReview(tasks[:2], domain)
 
 
