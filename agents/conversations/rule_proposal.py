@@ -175,7 +175,7 @@ def _rule_to_remove(finding: RuleFinding, environment: Environment) -> str | Non
         case "unreachable":
             is_critical = finding.tool in environment.critical_tools
             return finding.reasons[-1] if is_critical and finding.reasons else None
-        case "undecided":
+        case "undecided" | "unseparated":
             return None
 
 
