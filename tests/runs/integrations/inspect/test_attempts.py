@@ -115,7 +115,7 @@ def test_a_shield_that_warns_tells_open_duties_once(banking: str, run_sample: Ru
     said = texts(sample.messages, "user")
     assert len(said) == 2
     assert "RecordAuditEvent" in said[1]
-    assert verdict_of(sample).outcome == "unsafe_success"
+    assert verdict_of(sample).outcome == "safe_success"
 
 
 @pytest.mark.parametrize(
