@@ -25,7 +25,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -109,14 +109,6 @@ def load_folder(folder: Path) -> Domain:
     regulation, digest = load_regulation(folder / REGULATION), _digest(folder)
     environment = _read_tools(folder) if has_tools else _import_folder(folder, digest)
     return Domain(environment, regulation, folder / RULES, digest, folder)
-
-
-def load_tools(sources: Sequence[str]) -> Environment:
-    """The environment of tools without state, from files of their schemas.
-
-    Raises InputError for a file without tools, and for two tools of one name.
-    """
-    return make_environment("tools", read_tool_schemas(sources))
 
 
 def _read_tools(folder: Path) -> Environment:

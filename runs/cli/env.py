@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
-from lawtrace.environments.regulations.regulation import MANUAL, Act
+from lawtrace.environments.regulations.regulation import MANUAL, Act, Provision
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.runs.cli.options import NameArgument
@@ -20,7 +20,7 @@ from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.questions import Question
-from lawtrace.solver.lint.cross_references import CrossReferences, cross_reference
+from lawtrace.solver.lint.cross_references import CrossReference, CrossReferences, cross_reference
 from lawtrace.solver.rules import Definition, Rule, RuleKind, check_rules, load_rules
 
 if TYPE_CHECKING:
@@ -152,20 +152,25 @@ def _rules(rules: Sequence[Rule]) -> Table:
     return make_table(("rule", "formula, provisions"), ((rule.id, lines(rule)) for rule in rules), title="Rules")
 
 
-def _acts(acts: Sequence[Act]) -> Table:
-    def in_force(act: Act) -> str:
-        return f"{act.in_force_from} to {act.in_force_to or 'today'}"
+def _in_force(part: Act | Provision) -> str:
+    since = f"from {part.in_force_from}" if part.in_force_from else ""
+    return f"{since} to {part.in_force_to}".strip() if part.in_force_to else since
 
-    rows = ((act.id, act.reference, str(act.consolidated), in_force(act)) for act in acts)
+
+def _acts(acts: Sequence[Act]) -> Table:
+    rows = ((act.id, act.reference, str(act.consolidated), _in_force(act)) for act in acts)
     return make_table(("act", "reference", "version of", "in force"), rows, title="Law")
 
 
 def _provisions(domain: Domain, references: CrossReferences) -> Table:
     law = domain.regulation
-    rows = [
-        (name, Text.assemble(law.by_citation[name].words(), "\n", _lines(rules=of.rules or [NONE], tools=of.targets)))
-        for name, of in references.provisions.items()
-    ]
+
+    def lines(name: str, of: CrossReference) -> Text:
+        dates = _in_force(provision := law.by_citation[name])
+        linked = _lines(rules=of.rules or [NONE], tools=of.targets, in_force=[dates] if dates else ())
+        return Text.assemble(provision.words(), "\n", linked)
+
+    rows = [(name, lines(name, of)) for name, of in references.provisions.items()]
     rows += [(one.citation, Text(f"left out: {one.about}", style="dim")) for one in law.omissions]
     return make_table(("provision", "text, rules and tools"), rows, title=law.title)
 

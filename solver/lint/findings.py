@@ -35,8 +35,7 @@ class RuleFinding(FrozenModel):
             *unreachable*: no trace that keeps all rules calls the tool. *vacuous*: the rule is never triggered (a
             vacuous rule of a template over free calls is implied as well, and not listed as redundant). *redundant*:
             the reasons imply the rule. *equivalent*: the rules have the same meaning. *unseparated*: two readings of an
-            open question make no difference. *undecided*: questions that
-            exceeded the limit.
+            open question make no difference. *undecided*: questions that exceeded the limit.
         rules: the rules concerned: the smallest conflicting set, the redundant rule, the equivalent rules.
         reasons: the other rules that cause it, a minimal set.
         tool: the unreachable tool.
