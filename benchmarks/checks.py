@@ -45,7 +45,7 @@ from lawtrace.solver.lint.findings import RuleSetAnalysis
 from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import Rule, check_rules, load_rules
-from lawtrace.solver.smt.sequence_encoding import SolverUse
+from lawtrace.solver.search.smt.sequence_encoding import SolverUse
 
 KINDS = ("booking", "flight", "person", "card", "bag", "voucher")
 LENGTH = 8

@@ -11,7 +11,7 @@ import time
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.runs.stages.traces_stage import contrast_pairs
 from lawtrace.solver.rules import load_rules
-from lawtrace.solver.smt.sequence_encoding import SolverUse
+from lawtrace.solver.search.smt.sequence_encoding import SolverUse
 
 PAIRS = 20
 

@@ -31,7 +31,7 @@ from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.planner.trace_spec import TraceSpec
 from lawtrace.solver.rules import Rule, load_rules
-from lawtrace.solver.smt.sequence_encoding import SolverUse
+from lawtrace.solver.search.smt.sequence_encoding import SolverUse
 from tests.support.payment_desk import HARD, PAYMENT_DESK
 
 RULES = load_rules(load_domain("banking").gold_file)

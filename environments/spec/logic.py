@@ -1,8 +1,8 @@
 """Logics: the connectives of terms, for Python values or for solver expressions.
 
 A term is compiled once, against a logic, to a closure. With :class:`Logic` itself the closure maps Python values to
-Python values: that is the simulator. With a symbolic logic (``solver/smt/symbolic_logic.py``) open values are solver
-expressions, and so are results: that is the encoding. Arithmetic and order need no entry here, because Python's
+Python values: that is the simulator. With a symbolic logic (``solver/search/smt/symbolic_logic.py``) open values are
+solver expressions, and so are results: that is the encoding. Arithmetic and order need no entry here, because Python's
 operators work on both.
 """
 

@@ -19,11 +19,11 @@ from lawtrace.runs.audit.transcripts import unwrap_result
 from lawtrace.schemas.choices import Fallback, GuardMode
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.events import SPEAKERS, CallOutcome, Event, Json
-from lawtrace.solver.guard.component import counts_steps
 from lawtrace.solver.guard.decisions import Allow, Call, Decision, OpenDuty, Refuse, Unchecked, outcome_of
 from lawtrace.solver.guard.guard import Guard
 from lawtrace.solver.guard.log import GuardLog, Recorder, is_recordable
 from lawtrace.solver.rules import Rule, check_rules
+from lawtrace.solver.search.events.component import counts_steps
 
 _ENVELOPE: Final = ("content", "structuredContent", "isError")
 _READ: Final = ("name", "description", "inputSchema", "outputSchema")

@@ -28,7 +28,7 @@ from lawtrace.solver.planner.requests import RequestWriter
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.planner.trace_spec import check_difficulty
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.smt.sequence_encoding import SolverUse
+from lawtrace.solver.search.smt.sequence_encoding import SolverUse
 
 MAX_REQUESTS_PER_PAIR = 200
 """How many requests in a row may have no contrast before the search gives up."""

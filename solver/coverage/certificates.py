@@ -1,9 +1,9 @@
 """Certificates: for each pair that no compliant trace of a length has, a proof that a reader can follow.
 
-Two derivations are combined. The bounded encoding (`lawtrace.solver.smt.bounded_model_checking`) reads the whole
+Two derivations are combined. The bounded encoding (`lawtrace.solver.search.smt.bounded_model_checking`) reads the whole
 declaration: for traces of one length, from an initial state of each class, Z3 names the refusals, missing knowledge and
 rules that exclude the pair; or it finds a trace, which counts because the simulator executed it. From what Z3 named, a
-proof for every length is tried (`lawtrace.solver.model_checking`). From rules alone it holds in any environment. Of a
+proof for every length is tried (`lawtrace.solver.search.products`). From rules alone it holds in any environment. Of a
 rule on time, several objects or sums it uses the skeleton; what the skeleton excludes, the rule excludes. If
 preconditions take part it depends on the planner's abstraction, and is claimed only if Z3 agrees
 (docs/decisions/0016-facts-by-execution.md).
@@ -19,16 +19,16 @@ from lawtrace.schemas.trace_options import ToolPair
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.automata.operations import product
 from lawtrace.solver.logic.parser import parse
-from lawtrace.solver.model_checking.call_scopes import free_scope
-from lawtrace.solver.model_checking.explanations import describe_preconditions, join_names, step_texts
-from lawtrace.solver.model_checking.product_search import Component
-from lawtrace.solver.model_checking.prover import Infeasible, Prover
 from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.planner.product import Product, environment_scope
 from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
 from lawtrace.solver.planner.trace_spec import TraceSpec, completed_calls_automaton
-from lawtrace.solver.smt.bounded_model_checking import BoundedAnswer, BoundedEncoding
-from lawtrace.solver.smt.call_encoding import Obstacle
+from lawtrace.solver.search.products.call_scopes import free_scope
+from lawtrace.solver.search.products.explanations import describe_preconditions, join_names, step_texts
+from lawtrace.solver.search.products.product_search import Component
+from lawtrace.solver.search.products.prover import Infeasible, Prover
+from lawtrace.solver.search.smt.bounded_model_checking import BoundedAnswer, BoundedEncoding
+from lawtrace.solver.search.smt.call_encoding import Obstacle
 
 PRECONDITIONS = "the environment's preconditions"
 MAX_EXTRA_CALLS = 60

@@ -27,7 +27,7 @@ from lawtrace.solver.planner.synthesis import feasible_product, synthesize
 from lawtrace.solver.planner.trace_spec import TraceSpec, adjacent_pairs
 from lawtrace.solver.planner.transition_system import INITIAL_STATE_SAMPLES
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.smt.bounded_model_checking import BoundedEncoding
+from lawtrace.solver.search.smt.bounded_model_checking import BoundedEncoding
 
 Events = tuple[Event, ...]
 

@@ -31,7 +31,6 @@ from lawtrace.schemas.choices import Fallback, GuardMode, OnArguable
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import SPEAKERS, CallOutcome, Event, Json, message_event
 from lawtrace.schemas.questions import ReadingsVerdict, TraceOutcome
-from lawtrace.solver.guard.component import CompiledComponent, Component, compile_components
 from lawtrace.solver.guard.decisions import (
     Allow,
     Call,
@@ -47,13 +46,14 @@ from lawtrace.solver.guard.decisions import (
     steps_of,
 )
 from lawtrace.solver.guard.log import GuardLog, Recorder
-from lawtrace.solver.guard.search import Answer, PendingOutcomes, advise, conflict, decide, learn
-from lawtrace.solver.guard.space import Budget
 from lawtrace.solver.guard.tools import Tools, read_tools
 from lawtrace.solver.guard.traces import PossibleTraces, SessionState, SessionTrace
-from lawtrace.solver.guard.vocabulary import Representatives, Vocabulary
 from lawtrace.solver.interpretations import enumerate_interpretations, explain_readings, question_groups
 from lawtrace.solver.rules import Rule
+from lawtrace.solver.search.events.component import CompiledComponent, Component, compile_components
+from lawtrace.solver.search.events.event_search import Answer, PendingOutcomes, advise, conflict, decide, learn
+from lawtrace.solver.search.events.space import Budget
+from lawtrace.solver.search.events.vocabulary import Representatives, Vocabulary
 
 MAX_STEPS: Final = 3_000
 """How many events a decision tries by default."""

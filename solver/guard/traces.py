@@ -16,9 +16,9 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from lawtrace.schemas.events import Event, Json
-from lawtrace.solver.guard.component import CompiledComponent, Component
 from lawtrace.solver.guard.decisions import Call
-from lawtrace.solver.guard.search import PendingOutcomes
+from lawtrace.solver.search.events.component import CompiledComponent, Component
+from lawtrace.solver.search.events.event_search import PendingOutcomes
 
 MAX_TRACES: Final = 16
 """How many traces are followed: those of four calls without an answer, if no rule reads their results."""

@@ -8,9 +8,9 @@ from lawtrace.environments.spec.tools import Tool
 from lawtrace.schemas.models import FrozenModel
 from lawtrace.solver.logic.normal_form import original_names
 from lawtrace.solver.logic.syntax import Bottom, Formula
-from lawtrace.solver.model_checking.call_scopes import ScopeName
-from lawtrace.solver.model_checking.explanations import join_names, step_texts
-from lawtrace.solver.model_checking.product_search import Found
+from lawtrace.solver.search.products.call_scopes import ScopeName
+from lawtrace.solver.search.products.explanations import join_names, step_texts
+from lawtrace.solver.search.products.product_search import Found
 
 RuleFindingKind = Literal["conflict", "unreachable", "vacuous", "redundant", "equivalent", "unseparated", "undecided"]
 

@@ -1,10 +1,10 @@
 """Rule-set analysis for rules with time, several variables and aggregates.
 
 Automata decide the other rules (`lawtrace.solver.lint.rule_sets`). Here the search of the guard looks for traces: a
-trace is a continuation of the empty one with representative events (`lawtrace.solver.guard.search`), of any tools, with
-any arguments and results of their types. Where it ends without one, and the representatives are all that matter, there
-is none; else nothing is claimed. That a rule implies another may also be seen from their form. Rules are added lazily.
-Rules without time take part, and are reported only where a rule with time has a share in it.
+trace is a continuation of the empty one with representative events (`lawtrace.solver.search.events.event_search`), of
+any tools, with any arguments and results of their types. Where it ends without one, and the representatives are all
+that matter, there is none; else nothing is claimed. That a rule implies another may also be seen from their form. Rules
+are added lazily. Rules without time take part, and are reported only where a rule with time has a share in it.
 """
 
 import json
@@ -18,9 +18,6 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.events import Event
-from lawtrace.solver.guard.component import CompiledComponent, Component
-from lawtrace.solver.guard.search import Answer, decide
-from lawtrace.solver.guard.space import Budget
 from lawtrace.solver.guard.tools import read_tools
 from lawtrace.solver.interpretations import holds_whenever
 from lawtrace.solver.lint.findings import Excluded, RuleFinding, Witness
@@ -29,10 +26,13 @@ from lawtrace.solver.logic.entailment import visibly_entails
 from lawtrace.solver.logic.normal_form import disjunction, normal_form, original_names
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.logic.violations import calls_of_violation
-from lawtrace.solver.model_checking.explanations import join_names
 from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import Rule
+from lawtrace.solver.search.events.component import CompiledComponent, Component
+from lawtrace.solver.search.events.event_search import Answer, decide
+from lawtrace.solver.search.events.space import Budget
+from lawtrace.solver.search.products.explanations import join_names
 
 SEARCH_STEPS: Final = 3_000
 """How many steps a search may take that can only find a trace."""
@@ -194,7 +194,7 @@ class FirstOrderAnalysis:
     def _ask(self, kept: Sequence[str], goal: Rule) -> _Events | Excluded | Open:
         """A trace that keeps some rules and the goal; or the rules that exclude it.
 
-        Rules are added lazily, as in `lawtrace.solver.model_checking.prover`: while the trace found breaks some, they
+        Rules are added lazily, as in `lawtrace.solver.search.products.prover`: while the trace found breaks some, they
         are added and the search begins again. So each question is about a few rules and their tools.
         """
         added: list[Rule] = []

@@ -22,18 +22,18 @@ from lawtrace.solver.lint.first_order_rule_sets import FirstOrderAnalysis, find_
 from lawtrace.solver.lint.open_questions import find_unseparated_readings, sort_by_interpretations
 from lawtrace.solver.logic.normal_form import disjunction
 from lawtrace.solver.logic.syntax import Atom, Eventually, ForAll, Formula, Top, atoms_of, is_untimed
-from lawtrace.solver.model_checking.call_scopes import free_scope
-from lawtrace.solver.model_checking.explanations import describe_preconditions, describe_proof, join_names, step_texts
-from lawtrace.solver.model_checking.product_search import (
+from lawtrace.solver.planner.product import environment_scope
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.search.products.call_scopes import free_scope
+from lawtrace.solver.search.products.explanations import describe_preconditions, describe_proof, join_names, step_texts
+from lawtrace.solver.search.products.product_search import (
     Component,
     Found,
     Undecided,
     instance_bodies,
     overapproximation,
 )
-from lawtrace.solver.model_checking.prover import Infeasible, Prover
-from lawtrace.solver.planner.product import environment_scope
-from lawtrace.solver.rules import Rule
+from lawtrace.solver.search.products.prover import Infeasible, Prover
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class RuleSetQueries:
     Attributes:
         rules: by id.
         bodies: the formula of each rule; for a quantified one its body for one value
-            (`lawtrace.solver.model_checking.product_search`).
+            (`lawtrace.solver.search.products.product_search`).
         components: for each rule the traces that keep it.
         violations: for each rule the traces that break it.
     """

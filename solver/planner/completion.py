@@ -1,11 +1,11 @@
 """Lawful completions of a request: the calls that a user asks for, with the compliance calls that the rules need.
 
 The requested calls are given, in order and with their arguments. Z3 chooses at each step the next of them or a
-compliance call with any arguments, and keeps all rules (`lawtrace.solver.smt.sequence_encoding`). Compliance tools take
-part once something that stands in the way is about them. The number of steps grows from that of the request, and calls
-that no rule needs are taken out, so that the rules are broken without any of those that are left. Where none exists up
-to a number of steps, the obstacles say why: then the lawful outcome is to decline. A *refusal* is such a trace: it
-changes nothing that was asked for, and tells the user.
+compliance call with any arguments, and keeps all rules (`lawtrace.solver.search.smt.sequence_encoding`). Compliance
+tools take part once something that stands in the way is about them. The number of steps grows from that of the request,
+and calls that no rule needs are taken out, so that the rules are broken without any of those that are left. Where none
+exists up to a number of steps, the obstacles say why: then the lawful outcome is to decline. A *refusal* is such a
+trace: it changes nothing that was asked for, and tells the user.
 """
 
 import json
@@ -29,9 +29,9 @@ from lawtrace.solver.planner.argument_choices import plain_chooser
 from lawtrace.solver.planner.conflicts import Relevance
 from lawtrace.solver.planner.search_state import apply_call, initial_search_state
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.smt.call_encoding import Obstacle, rename
-from lawtrace.solver.smt.rule_encoding import Rule as CompiledRule
-from lawtrace.solver.smt.sequence_encoding import SequenceConflict, SequenceEncoding, SolvedSequence, SolverUse
+from lawtrace.solver.search.smt.call_encoding import Obstacle, rename
+from lawtrace.solver.search.smt.rule_encoding import Rule as CompiledRule
+from lawtrace.solver.search.smt.sequence_encoding import SequenceConflict, SequenceEncoding, SolvedSequence, SolverUse
 from lawtrace.solver.traces import PlannedCall, Trace, completed_replay, without_call
 
 MAX_ADDED_CALLS = 8

@@ -21,8 +21,8 @@ from lawtrace.solver.planner.product import Product, ProductState
 from lawtrace.solver.planner.search_state import CallChoice, SearchState, apply_call
 from lawtrace.solver.predicates import tools_named
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.smt.call_encoding import rename
-from lawtrace.solver.smt.sequence_encoding import SolvedSequence
+from lawtrace.solver.search.smt.call_encoding import rename
+from lawtrace.solver.search.smt.sequence_encoding import SolvedSequence
 from lawtrace.solver.traces import PlannedCall, Trace
 
 ARGUMENT_REDRAWS = 24

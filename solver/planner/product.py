@@ -20,12 +20,12 @@ from typing import Final
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.automata.automaton import Automaton, distances_to
 from lawtrace.solver.logic.conditions import Condition
-from lawtrace.solver.model_checking.call_scopes import CallScope
-from lawtrace.solver.model_checking.graph_reduction import bisimulation_classes, explore
 from lawtrace.solver.planner.search_state import SearchState
 from lawtrace.solver.planner.sequence_graph import Move, SequenceGraph
 from lawtrace.solver.planner.transition_system import TransitionSystem, transition_system
 from lawtrace.solver.predicates import ObservedPredicates
+from lawtrace.solver.search.products.call_scopes import CallScope
+from lawtrace.solver.search.products.graph_reduction import bisimulation_classes, explore
 
 
 @dataclass(frozen=True, slots=True)

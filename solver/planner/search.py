@@ -3,7 +3,7 @@
     automata    propose a sequence of tools that the skeletons of all rules accept (`lawtrace.solver.planner.product`)
     samples     give it arguments, call by call in the simulator; a table or a monitor says at once whether a call fits
     Z3          gives it arguments, times and an initial state where samples do not: preconditions, sums, times and
-                objects are one problem for the whole sequence (`lawtrace.solver.smt.sequence_encoding`)
+                objects are one problem for the whole sequence (`lawtrace.solver.search.smt.sequence_encoding`)
     conflicts   where Z3 proves that there are none, the shortest impossible beginning is remembered, and all further
                 sequences avoid it (`lawtrace.solver.planner.conflicts`)
     repair      where conflicts follow one another, Z3 replaces calls of the sequence by others, as few as possible
@@ -32,7 +32,7 @@ from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.search_state import SearchState
 from lawtrace.solver.planner.sequence_graph import ToolSequence
 from lawtrace.solver.planner.trace_spec import TraceSpec
-from lawtrace.solver.smt.sequence_encoding import (
+from lawtrace.solver.search.smt.sequence_encoding import (
     InitialRanges,
     SequenceConflict,
     SequenceEncoding,

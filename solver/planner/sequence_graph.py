@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.trace_options import ToolPair
-from lawtrace.solver.model_checking.graph_reduction import explore
+from lawtrace.solver.search.products.graph_reduction import explore
 
 ToolSequence = tuple[str, ...]
 

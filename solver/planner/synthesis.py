@@ -1,6 +1,6 @@
 """Synthesis of compliant traces with initial states and arguments, and explanations if there is none.
 
-Explanations come from `lawtrace.solver.model_checking.prover`, which adds rules lazily, so forty rules do not make a
+Explanations come from `lawtrace.solver.search.products.prover`, which adds rules lazily, so forty rules do not make a
 forty-fold product. The goal there is that every call completes, and the number of calls.
 """
 
@@ -12,10 +12,6 @@ from random import Random
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.errors import SearchError
 from lawtrace.schemas.trace_options import NO_CONSTRAINTS, ToolPair, TraceConstraints, TraceMode
-from lawtrace.solver.model_checking.call_scopes import free_scope
-from lawtrace.solver.model_checking.explanations import join_names
-from lawtrace.solver.model_checking.product_search import Component
-from lawtrace.solver.model_checking.prover import Infeasible, Prover
 from lawtrace.solver.planner.product import Product, environment_scope
 from lawtrace.solver.planner.search import STATES_PER_SEQUENCE, TraceSearch
 from lawtrace.solver.planner.search_state import SearchState
@@ -23,7 +19,11 @@ from lawtrace.solver.planner.sequence_graph import SequenceGraph, ToolSequence
 from lawtrace.solver.planner.tool_sequences import NoArgumentsError, draw_tool_sequence
 from lawtrace.solver.planner.trace_spec import TraceSpec, adjacent_pairs, completed_calls_automaton
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.smt.sequence_encoding import SequenceConflict, SolverUse
+from lawtrace.solver.search.products.call_scopes import free_scope
+from lawtrace.solver.search.products.explanations import join_names
+from lawtrace.solver.search.products.product_search import Component
+from lawtrace.solver.search.products.prover import Infeasible, Prover
+from lawtrace.solver.search.smt.sequence_encoding import SequenceConflict, SolverUse
 from lawtrace.solver.traces import Trace
 
 MAX_EXTRA_CALLS = 100

@@ -44,9 +44,9 @@ from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.skeleton import CallTimes, IsRequired, skeleton
 from lawtrace.solver.logic.syntax import Atom, ForAll, Formula, is_untimed
 from lawtrace.solver.logic.terms import RESULT, FieldPath
-from lawtrace.solver.model_checking.product_search import Component, keeping_component
 from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.rules import Rule
+from lawtrace.solver.search.products.product_search import Component, keeping_component
 
 
 def adjacent_pairs(tools: Sequence[str]) -> set[ToolPair]:

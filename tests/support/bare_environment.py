@@ -7,7 +7,7 @@ from lawtrace.schemas.events import SPEAKERS
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.syntax import atoms_of
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.smt.environment_encoding import observed_fields
+from lawtrace.solver.search.smt.environment_encoding import observed_fields
 
 
 def bare_environment(formulas: Iterable[str]) -> s.Environment:

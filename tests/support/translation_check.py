@@ -45,7 +45,7 @@ from lawtrace.environments.spec.types import (
     is_text_type,
 )
 from lawtrace.schemas.events import CallOutcome, Event
-from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
+from lawtrace.solver.search.smt.symbolic_logic import SymbolicLogic
 
 Openness = Literal["concrete", "mixed", "symbolic"]
 SHARES: Mapping[Openness, float] = {"concrete": 0.0, "mixed": 0.4, "symbolic": 1.0}

@@ -20,7 +20,7 @@ from lawtrace.solver.planner.sequence_graph import ToolSequence
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.planner.trace_spec import TraceSpec, adjacent_pairs
 from lawtrace.solver.rules import Rule, load_rules
-from lawtrace.solver.smt.bounded_model_checking import BoundedEncoding
+from lawtrace.solver.search.smt.bounded_model_checking import BoundedEncoding
 from tests.support.payment_desk import PAYMENT_DESK
 from tests.support.random_environments import random_multi_tool_environment
 from tests.support.trace_checks import keeps
@@ -85,7 +85,7 @@ def test_greedy_cover_takes_the_trace_with_most_new_pairs_first() -> None:
 
 
 def test_undecided_pairs_count_as_feasible(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lawtrace.solver.smt.bounded_model_checking.QUERY_RLIMIT", 1)
+    monkeypatch.setattr("lawtrace.solver.search.smt.bounded_model_checking.QUERY_RLIMIT", 1)
     environment, formulas = random_multi_tool_environment(4)
     rules = [Rule(id=formula, formula=formula) for formula in formulas]
     analysis = analyse_coverage(environment, rules, mode="coverage", length=3, count=10, seed=1)
@@ -255,7 +255,7 @@ def test_z3_decides_pairs_that_no_trace_shows() -> None:
 
 
 def test_without_z3_only_what_rules_alone_exclude_is_certain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lawtrace.solver.smt.bounded_model_checking.QUERY_RLIMIT", 1)
+    monkeypatch.setattr("lawtrace.solver.search.smt.bounded_model_checking.QUERY_RLIMIT", 1)
     certifier = certifier_of(TASKS, 8, ENVIRONMENT.populate(Random(1)))
     twice = certifier.decide(("CheckAuthorization", "CheckAuthorization"), planned=False)
     assert isinstance(twice, Certificate)

@@ -14,7 +14,7 @@ from lawtrace.solver.lint.first_order_rule_sets import MOST_CALLS, find_trace
 from lawtrace.solver.lint.rule_sets import analyse_rules, find_rule_examples
 from lawtrace.solver.logic.syntax import Not
 from lawtrace.solver.rules import Rule
-from tests.solver.smt.test_rule_encoding import environment_with
+from tests.solver.search.smt.test_rule_encoding import environment_with
 from tests.support.bare_environment import bare_environment
 from tests.support.equations import Step, holds
 from tests.support.random_formulas import RandomFormulas

@@ -26,11 +26,11 @@ from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.syntax import And, Atom, Eventually, Formula, Or, Top, atoms_of, body_of
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
-from lawtrace.solver.model_checking import product_search
-from lawtrace.solver.model_checking.call_scopes import AbstractCall
-from lawtrace.solver.model_checking.product_search import Component, Found, search
 from lawtrace.solver.planner.product import Product, environment_scope
 from lawtrace.solver.rules import Rule, load_rules
+from lawtrace.solver.search.products import product_search
+from lawtrace.solver.search.products.call_scopes import AbstractCall
+from lawtrace.solver.search.products.product_search import Component, Found, search
 from tests.support.semantics import holds
 
 

@@ -17,7 +17,7 @@ from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
 from lawtrace.solver.planner.trace_spec import TraceSpec, mode_formulas
 from lawtrace.solver.predicates import ObservedPredicates
 from lawtrace.solver.rules import Rule, load_rules
-from lawtrace.solver.smt.bounded_model_checking import BoundedEncoding
+from lawtrace.solver.search.smt.bounded_model_checking import BoundedEncoding
 from tests.support.trace_checks import check_trace
 
 LENGTH = 8

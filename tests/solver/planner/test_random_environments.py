@@ -22,7 +22,7 @@ from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
 from lawtrace.solver.planner.trace_spec import TraceSpec
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.smt.bounded_model_checking import BoundedEncoding
+from lawtrace.solver.search.smt.bounded_model_checking import BoundedEncoding
 from tests.support.random_environments import random_multi_tool_environment
 from tests.support.trace_checks import keeps
 
@@ -124,9 +124,9 @@ BUGS: dict[str, tuple[str, object]] = {
         "lawtrace.solver.planner.product.SpecAutomaton._observed_mask",
         _little,
     ),
-    "nothing ever waits to be recorded": ("lawtrace.solver.smt.call_encoding.pending_after", _as_before),
-    "refusals are not read": ("lawtrace.solver.smt.call_encoding.CallEncoding._forbid_refusals", _little),
-    "everything is known": ("lawtrace.solver.smt.call_encoding.is_known", _always),
+    "nothing ever waits to be recorded": ("lawtrace.solver.search.smt.call_encoding.pending_after", _as_before),
+    "refusals are not read": ("lawtrace.solver.search.smt.call_encoding.CallEncoding._forbid_refusals", _little),
+    "everything is known": ("lawtrace.solver.search.smt.call_encoding.is_known", _always),
 }
 
 

@@ -8,7 +8,7 @@ from lawtrace.schemas.errors import SearchError
 from lawtrace.schemas.trace_options import TraceConstraints
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.smt.sequence_encoding import SolverUse
+from lawtrace.solver.search.smt.sequence_encoding import SolverUse
 from lawtrace.solver.traces import Trace
 from tests.support.payment_desk import BINDING, COOLING, HARD, PAYMENT_DESK, TWICE
 from tests.support.tiers import split_by_tier

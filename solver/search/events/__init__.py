@@ -1,0 +1,1 @@
+"""Event search: continuations of representative events, followed by undoable monitors."""

@@ -1,0 +1,282 @@
+"""Representative events: for the rules of a component, all events that they tell apart.
+
+The values of a field fall into classes. If rules compare it with literals only, one value is kept for each combination
+of truths. If they compare it with variables or other fields, the values that matter are those of open duties, of the
+calls in question, the literals, and some that occur nowhere else. An event takes one value for each field.
+
+`Representatives.exact` says whether these events are all that matter. They are not where rules compute with fields,
+read the clock, or sum: then a search that finds nothing proves nothing.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, islice, product
+from typing import Final
+
+from lawtrace.environments.tool_schemas.schemas import ToolSchema
+from lawtrace.schemas.events import SPEAKERS, Event, Json, message_event
+from lawtrace.schemas.violations import Scalar
+from lawtrace.solver.logic.terms import RESULT, FieldPath, is_value
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.search.events import values as v
+from lawtrace.solver.search.events.field_uses import Field, FieldUses, Member
+
+MAX_EVENTS: Final = 300
+"""How many representative events one tool has at most."""
+MAX_VARIANTS: Final = 40
+"""How many events of one tool are tried for one rule."""
+
+Live = Mapping[Member, Sequence[Scalar]]
+"""The values that matter now, of open duties and calls in question, for each group of fields and variables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Representatives:
+    """Events that stand for others.
+
+    Attributes:
+        exact: whether they are all that matter.
+        cut: the fields of which not all lists were made.
+    """
+
+    events: list[Event]
+    exact: bool
+    cut: frozenset[Field] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class AbstractEvent:
+    """An event, and which value it has in each field that rules read; a message has none."""
+
+    event: Event
+    fields: Mapping[FieldPath, v.Candidate]
+
+
+class Vocabulary:
+    """The representative events of some rules, with values for their fields so that rules tell apart what they can.
+
+    Attributes:
+        exact: whether representative events can be all that matter.
+    """
+
+    def __init__(self, rules: Sequence[Rule], tools: Mapping[str, ToolSchema]) -> None:
+        self._schemas: Final = tools
+        self._uses: Final = FieldUses(rules)
+        self.exact: Final = self._uses.exact
+
+    # Values that matter
+
+    def live(self, values: Iterable[tuple[str, str, Scalar]], events: Iterable[Event]) -> Live:
+        """The values that matter for each group of fields and variables.
+
+        Args:
+            values: rule, variable and value of open duties and of violations.
+            events: calls in question.
+        """
+        found: dict[Member, list[Scalar]] = {}
+        for event in events:
+            for field in self._uses.fields_of(event.tool):
+                if field.tracked:
+                    for value in v.values_at(event, field.path):
+                        found.setdefault(self._uses.groups.of(field), []).append(value)
+        for rule, variable, value in values:
+            for name in self._uses.names.get((rule, variable), ()):
+                found.setdefault(self._uses.groups.of(name), []).append(value)
+        return {group: v.distinct(known) for group, known in found.items()}
+
+    def variable_values(self, live: Live, rule: str) -> list[Scalar]:
+        """The values of the variables of a rule that representative events may have."""
+        names = [name for (one, _), several in self._uses.names.items() if one == rule for name in several]
+        groups = dict.fromkeys(map(self._uses.groups.of, names))
+        return [one for group in groups for one in self._group_values(group, live, v.ANYTHING) if is_value(one)]
+
+    def _group_values(self, group: Member, live: Live, schema: v.Schema) -> list[Json]:
+        known: list[Json] = [*live.get(group, ())]
+        for fields in self._uses.fields.values():
+            for field in fields.values():
+                if field.tracked and self._uses.groups.of(field) == group:
+                    known += [value for test in field.tests for value in v.constants(test)]
+                    known += field.limits
+        for number in range(1, self._uses.variables + 2):
+            extra = v.fresh(schema, number, known)
+            known += [] if isinstance(extra, v.Absent) else [extra]
+        return known
+
+    def _candidates(
+        self, schema: ToolSchema, field: Field, live: Live, now: int | None
+    ) -> tuple[list[v.Candidate], bool]:
+        """Candidates for a field, and whether all lists of the values that matter are among them."""
+        first, *rest = field.path.path
+        if first == RESULT:
+            declared, optional = v.part_schema(schema.result or v.ANYTHING, rest), not schema.result
+        else:
+            argument, optional = schema.argument(str(first))
+            if argument is None:
+                return [v.ABSENT], True
+            declared, optional = v.part_schema(argument, rest), optional or bool(rest)
+        items = v.part_schema(declared, (0,)) if field.is_list else declared
+        found: list[Json] = [value for test in field.tests for value in v.constants(test)]
+        if field.tracked:
+            found += self._group_values(self._uses.groups.of(field), live, items)
+        else:
+            extra = v.fresh(items, 1, found)
+            found += [] if isinstance(extra, v.Absent) or (field.is_list and isinstance(extra, str)) else [extra]
+        found += v.derived(field.computed, now) if field.computed else []
+        found += v.choices(items) or []
+        found = [value for value in v.distinct(found) if v.admits(items, value)]
+        candidates: list[v.Candidate] = [*(v.lists_of(found) if field.is_list else found)]
+        if optional or not candidates:
+            candidates = [v.ABSENT, *candidates]
+        if not field.tracked and not field.computed:
+            candidates = _told_apart(candidates, field)
+        return candidates, not field.is_list or len(found) <= v.MAX_LIST
+
+    # Events
+
+    def events(self, tools: Collection[str], live: Live, now: int | None) -> Representatives:
+        """The representative events of some tools at a time."""
+        found: list[Event] = []
+        exact, cut = self.exact, frozenset[Field]()
+        for tool in (name for name in self._uses.fields if name in tools):
+            if tool in SPEAKERS:
+                found += self._messages(tool, live, now)
+            elif (schema := self._schemas.get(tool)) is not None:
+                made = self._calls(schema, live, now)
+                exact = exact and made.exact
+                cut |= made.cut
+                found += made.events
+        return Representatives(found, exact, cut)
+
+    def call_results(self, tool: str, arguments: Mapping[str, Json], now: int) -> Representatives:
+        """The call with these arguments and each representative result."""
+        event = Event(tool, arguments, time=now)
+        read = [field for field in self._uses.fields_of(tool) if field.path.path[0] == RESULT]
+        if not read:
+            return Representatives([event], exact=True)
+        schema = self._schemas.get(tool, ToolSchema(tool, "", {}, None, ""))
+        found = self._calls(schema, self.live((), (event,)), now, arguments)
+        return replace(found, exact=found.exact and not any(field.computed for field in read))
+
+    def _calls(
+        self, schema: ToolSchema, live: Live, now: int | None, given: Mapping[str, Json] | None = None
+    ) -> Representatives:
+        """The representative calls of a tool. `given`: its arguments, if only the result is open."""
+        tool = schema.name
+        options: dict[FieldPath, list[v.Candidate]] = {}
+        cut: set[Field] = set()
+        for field in self._uses.fields_of(tool):
+            if given is None or field.path.path[0] == RESULT:
+                options[field.path], whole = self._candidates(schema, field, live, now)
+                if not whole:
+                    cut.add(field)
+        chosen = _combinations([*options.values()])
+        events = [_event(tool, dict(zip(options, one, strict=True)), now, given) for one in islice(chosen, MAX_EVENTS)]
+        if next(chosen, None) is not None:
+            return Representatives(events, exact=False, cut=frozenset(cut))
+        if tool in self._uses.attempted and given is None:
+            events += [Event(one.tool, one.arguments, "raised", time=now) for one in events]
+        return Representatives(events, given is None or not cut, frozenset(cut))
+
+    def variants(
+        self,
+        tool: str,
+        rule: str,
+        live: Live,
+        now: int | None,
+        given: AbstractEvent | None = None,
+        *,
+        others: bool = False,
+    ) -> list[AbstractEvent]:
+        """Events of a tool that differ in the fields that a rule reads.
+
+        Args:
+            tool: its name.
+            rule: its id.
+            live: the values that matter; fields that may have one have no others.
+            now: the time of the events.
+            given: another event, which they equal in the other fields.
+            others: whether fields may have other values, too.
+        """
+        if given is not None and not given.fields:
+            return []
+        if tool in SPEAKERS:
+            return [AbstractEvent(event, {}) for event in self._messages(tool, live, now)]
+        schema = self._schemas.get(tool)
+        if schema is None or tool not in self._uses.fields:
+            return []
+        options: dict[FieldPath, Sequence[v.Candidate]] = {}
+        for field in self._uses.fields_of(tool):
+            is_read = rule in field.readers
+            if given is not None and not is_read:
+                options[field.path] = [given.fields[field.path]]
+                continue
+            few = self._few(schema, field, live, now, others=others)
+            near = [] if given is None else _nearby(given.fields[field.path], few)
+            options[field.path] = [*near, *few] if is_read else few[:1]
+        some = islice(product(*options.values()), MAX_VARIANTS)
+        chosen = [dict(zip(options, values, strict=True)) for values in some]
+        return [AbstractEvent(_event(tool, one, now), one) for one in chosen]
+
+    def _few(self, schema: ToolSchema, field: Field, live: Live, now: int | None, *, others: bool) -> list[v.Candidate]:
+        """Candidates for a field; if values matter that it may have, only these. `others`: then the others, too."""
+        found, _ = self._candidates(schema, field, live, now)
+        if not field.tracked:
+            return found
+        known = live.get(self._uses.groups.of(field), ())
+        if field.is_list:
+            found = [one for one in found if not isinstance(one, list) or len(one) < 2 or len(one) == len(known)]
+
+        def matters(one: v.Candidate) -> bool:
+            return all(part in known for part in one) and one != [] if isinstance(one, list) else one in known
+
+        first = [one for one in found if matters(one)]
+        if first and not others:
+            return [*first, *(one for one in found if isinstance(one, v.Absent) or one == [])]
+        return [*first, *(one for one in found if not matters(one))]
+
+    def _messages(self, speaker: str, live: Live, now: int | None) -> list[Event]:
+        texts = sorted(self._uses.words.get(speaker, ()))
+        for field in self._uses.fields_of(speaker):
+            if field.tracked:
+                texts += [str(value) for value in live.get(self._uses.groups.of(field), ())]
+        texts = list(dict.fromkeys(texts))
+        some = [combination for size in range(min(len(texts), 2) + 1) for combination in combinations(texts, size)]
+        return [message_event(speaker, " ".join(parts), now) for parts in [*some, tuple(texts)][:MAX_EVENTS]]
+
+
+def _event(
+    tool: str, fields: Mapping[FieldPath, v.Candidate], now: int | None, given: Mapping[str, Json] | None = None
+) -> Event:
+    """A call with these values of its fields. `given`: its arguments, if only the result is open."""
+    content: Json = dict(given or {})
+    for path, value in fields.items():
+        if not isinstance(value, v.Absent):
+            content = v.placed(content, path.path, value)
+    arguments = dict(content) if isinstance(content, dict) else {}
+    result = None if given and RESULT in given else arguments.pop(RESULT, None)
+    return Event(tool, arguments, result=result, time=now)
+
+
+def _told_apart(candidates: Sequence[v.Candidate], field: Field) -> list[v.Candidate]:
+    """One candidate for each combination of truths of the tests of a field."""
+    found: dict[tuple[bool, ...], v.Candidate] = {}
+    for value in candidates:
+        event = _event(field.tool, {field.path: value}, None)
+        found.setdefault(tuple(test.holds(event) for test in field.tests), value)
+    return list(found.values())
+
+
+def _nearby(given: v.Candidate, candidates: Sequence[v.Candidate]) -> list[v.Candidate]:
+    """A list with one value more or less, of those in other lists."""
+    if not isinstance(given, list):
+        return []
+    values = v.distinct(part for one in candidates if isinstance(one, list) for part in one)
+    return [[one for one in given if one != value] if value in given else [*given, value] for value in values]
+
+
+def _combinations(options: Sequence[Sequence[v.Candidate]]) -> Iterator[tuple[v.Candidate, ...]]:
+    """All choices of one candidate for each field, those with many first candidates before the others."""
+    for size in range(len(options) + 1):
+        for chosen in combinations(range(len(options)), size):
+            others = [each[1:] if number in chosen else each[:1] for number, each in enumerate(options)]
+            yield from product(*others)

@@ -1,0 +1,69 @@
+"""Explanations of proofs in words: names, steps, preconditions."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.tools import FromLookup, FromTrace, Tool
+from lawtrace.solver.search.products.call_scopes import AbstractTrace
+from lawtrace.solver.search.products.prover import Infeasible
+
+
+def step_texts(trace: AbstractTrace) -> tuple[str, ...]:
+    return tuple(map(str, trace))
+
+
+def join_names(names: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def describe_proof(infeasible: Infeasible) -> str:
+    """Why no such trace exists; each rule named is necessary for that."""
+    scope = {
+        "free": "sequences of calls of any length",
+        "environment": "sequences of calls of any length that meet the environment's preconditions",
+    }[infeasible.scope]
+    states = "the only state" if infeasible.nodes == 1 else f"all {infeasible.nodes} states"
+    sentences = [f"Proved for {scope}: a search through {states} found no exception."]
+    for rule, trace in infeasible.counterexamples.items():
+        sentences.append(f"Without {rule} there is one: {', '.join(step_texts(trace)) or 'the empty trace'}.")
+    if infeasible.undecided:
+        sentences.append(f"Whether {join_names(infeasible.undecided)} could be left out was not decided.")
+    return " ".join(sentences)
+
+
+def describe_preconditions(environment: Environment, tools: Iterable[str]) -> str:
+    """One sentence for each precondition of these tools, in the order of the environment."""
+    wanted = set(tools)
+    return " ".join(
+        sentence
+        for name, tool in environment.tools.items()
+        if name in wanted
+        for sentence in _tool_preconditions(environment, tool)
+    )
+
+
+def _tool_preconditions(environment: Environment, tool: Tool) -> list[str]:
+    sources = [parameter.source for parameter in tool.parameters]
+    entities = {source.entity.table: source.entity for source in sources if isinstance(source, FromLookup)}
+    counts = Counter(source.entity.table for source in sources if isinstance(source, FromLookup))
+    sentences: list[str] = []
+    for table, count in counts.items():
+        lookups = [
+            name
+            for name, other in environment.tools.items()
+            if any(r.entity.table == table for r in other.revealing_results)
+        ]
+        rows = _with_article(entities[table].singular) if count == 1 else f"{count} {table}"
+        how = f"{' or '.join(lookups)} must have looked up" if lookups else "no tool looks up"
+        sentences.append(f"{tool.name} refers to {rows}, which {how}.")
+    if any(isinstance(source, FromTrace) for source in sources):
+        emitting = " or ".join(name for name, other in environment.tools.items() if other.emits)
+        how = f"after {emitting}" if emitting else "and no tool leaves anything pending"
+        sentences.append(f"{tool.name} records what is pending, {how}.")
+    return sentences
+
+
+def _with_article(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"

@@ -1,0 +1,334 @@
+"""Arguments, times and an initial state for a sequence of tools, all rules included.
+
+The tools are given, and what is open are arguments, the times that follow from them, and, if a rare initial state is
+needed, the fields of its rows. Sequences that begin alike share the context. Where no arguments exist, the answer is a
+*conflict*: the shortest beginning for which this is so, and what stands in the way. A search goes back as far and
+avoids that beginning from then on.
+"""
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import z3
+
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.samplers import Amount
+from lawtrace.environments.spec.state import Row, State
+from lawtrace.environments.spec.types import Value
+from lawtrace.solver.predicates import tools_named
+from lawtrace.solver.search.smt.call_encoding import CallEncoding, Obstacle, open_parts
+from lawtrace.solver.search.smt.environment_encoding import cone_of_influence
+from lawtrace.solver.search.smt.rule_encoding import Rule
+
+SEQUENCE_RLIMIT = 4_000_000
+"""Z3's resource units for one query."""
+
+
+LIST_ITEMS = 2
+"""How many items a list of references has; equal ones count once."""
+
+
+@dataclass(slots=True)
+class SolverUse:
+    """How much a search used Z3. `clock` measures; no result depends on it."""
+
+    queries: int = 0
+    seconds: float = 0.0
+    clock: Callable[[], float] = field(default=perf_counter, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedSequence:
+    """Arguments with which all calls complete and all rules are kept.
+
+    Attributes:
+        arguments: of each call, in internal form, without derived ones.
+        created: for each call the keys of the rows that it creates in the encoding, by the name of the result.
+    """
+
+    arguments: tuple[Mapping[str, Value], ...]
+    created: tuple[Mapping[str, Value], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceConflict:
+    """No arguments carry the first `length` tools. The obstacles are a minimal set that excludes them."""
+
+    length: int
+    obstacles: tuple[Obstacle, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenField:
+    """A field of a row of the initial state, and the Boolean that gives it its value there."""
+
+    table: str
+    row: int
+    name: str
+    variable: z3.ExprRef
+    fixed: z3.BoolRef
+
+
+@dataclass(frozen=True, slots=True)
+class InitialRanges:
+    """Which values the fields of the initial rows of some tables can have: those that they have in some samples."""
+
+    samples: Sequence[State]
+    tables: frozenset[str]
+
+
+class SequenceEncoding:
+    """Tool sequences from one initial state."""
+
+    def __init__(
+        self,
+        environment: Environment,
+        rules: Mapping[str, Rule],
+        initial: State,
+        use: SolverUse,
+        ranges: InitialRanges | None = None,
+    ) -> None:
+        """`ranges`: the fields of the initial rows that are open."""
+        self._environment = environment
+        self._rules = rules
+        self._named = {name: tools_named(rule.formula) for name, rule in rules.items() if rule.formula is not None}
+        self._use = use
+        self._fields: list[_OpenField] = []
+        self._calls = CallEncoding(environment, rules, initial, rlimit=SEQUENCE_RLIMIT, list_items=LIST_ITEMS)
+        if ranges is not None:
+            self._calls.begin(self._opened(initial, ranges))
+        self._choices: tuple[tuple[str, ...], ...] = ()
+
+    def solve(
+        self, tools: Sequence[str], wished: Sequence[Mapping[str, Value]]
+    ) -> SolvedSequence | SequenceConflict | None:
+        """Arguments for the tools, as near to the wished ones as a greedy choice gets; None if Z3 does not decide."""
+        with self._kept([(tool,) for tool in tools], wished):
+            result = self._check()
+            if result == z3.sat:
+                return self._solution(tools, wished)
+            if result != z3.unsat:
+                return None
+            obstacles = self._calls.obstacles()
+        return self._shortest(len(tools), obstacles)
+
+    def choose(
+        self, choices: Sequence[tuple[str, ...]], demands: Mapping[str, Rule], *, keep_first: bool = False
+    ) -> tuple[tuple[str, ...], SolvedSequence] | SequenceConflict | None:
+        """A sequence with arguments; at each step the first of some tools that is possible.
+
+        A conflict if there is none; None if Z3 does not decide.
+
+        Args:
+            demands: requirements on the sequence beside the rules.
+            keep_first: as many calls as possible are the first choice, not only those at the beginning.
+        """
+        with self._kept(choices, [{} for _ in choices]):
+            for name, demand in demands.items():
+                truth = self._calls.rules.kept_at_end(demand)
+                self._calls.solver.add(z3.Implies(self._calls.selector("rule", name), truth))
+            result = self._check()
+            if result != z3.sat:
+                return SequenceConflict(len(choices), self._calls.obstacles()) if result == z3.unsat else None
+            if keep_first:
+                wanted = [step.calls[tools[0]] for tools, step in zip(choices, self._calls.steps, strict=True)]
+                self._assert(*self._largest([act for act in wanted if z3.is_expr(act)]))
+            found = self._first_possible()
+            return found, self._solution(found, [{} for _ in found])
+
+    def _first_possible(self) -> tuple[str, ...]:
+        """At each step the first tool that leaves a solution. It is asserted."""
+        found: list[str] = []
+        for step in self._calls.steps:
+            for tool, act in step.calls.items():
+                if self._is_possible(act):
+                    self._assert(act)
+                    found.append(tool)
+                    break
+        return tuple(found)
+
+    def _is_possible(self, *truths: Value) -> bool:
+        with _scope(self._calls.solver):
+            self._assert(*truths)
+            return self._check() == z3.sat
+
+    def _assert(self, *truths: Value) -> None:
+        self._calls.solver.add(*(truth for truth in truths if truth is not True))
+
+    def needed_fields(self, tools: Sequence[str]) -> list[tuple[str, int, str]]:
+        """The fields of the initial state that must have other values, each as table, row and name.
+
+        The others can keep theirs. There is a solution with open fields.
+        """
+        with self._kept([(tool,) for tool in tools], [{} for _ in tools]):
+            kept = {str(literal) for literal in self._largest([one.fixed for one in self._fields])}
+        return [(one.table, one.row, one.name) for one in self._fields if str(one.fixed) not in kept]
+
+    def allows(self, tools: Sequence[str], values: Mapping[tuple[str, int, str], Value]) -> bool:
+        """Whether there are arguments if these fields have these values and the others their own."""
+        with self._kept([(tool,) for tool in tools], [{} for _ in tools]):
+            for one in self._fields:
+                place = (one.table, one.row, one.name)
+                if place in values:
+                    self._calls.solver.add(self._calls.logic.equal(one.variable, values[place]))
+            fixed = [one.fixed for one in self._fields if (one.table, one.row, one.name) not in values]
+            return self._check(*fixed) == z3.sat
+
+    @contextmanager
+    def _kept(self, choices: Sequence[tuple[str, ...]], wished: Sequence[Mapping[str, Value]]) -> Generator[None]:
+        """A scope in which each call is one of some tools, and all rules are kept at the end."""
+        self._move_to(choices, wished)
+        with _scope(self._calls.solver):
+            self._demand(self._calls.rules.kept_at_end)
+            yield
+
+    def _move_to(self, choices: Sequence[tuple[str, ...]], wished: Sequence[Mapping[str, Value]]) -> None:
+        """Take steps back to the common beginning, then append the others, each a call of one of some tools."""
+        common = next((n for n, (a, b) in enumerate(zip(self._choices, choices, strict=False)) if a != b), None)
+        shared = min(len(self._choices), len(choices)) if common is None else common
+        for _ in self._choices[shared:]:
+            self._calls.pop()
+        for number, tools in enumerate(choices[shared:], shared):
+            self._calls.push(tools, wished[number])
+        self._choices = tuple(choices)
+
+    def _demand(self, truth: Callable[[Rule], Value]) -> None:
+        """Assert the rules that name a tool of the sequence, each with its selector.
+
+        The others say nothing of its arguments, and the skeletons have been met.
+        """
+        called = {tool for step in self._calls.steps for tool in step.calls}
+        for name, rule in self._rules.items():
+            if not called & self._named[name]:
+                continue
+            kept = truth(rule)
+            if kept is not True:
+                self._calls.solver.add(z3.Implies(self._calls.selector("rule", name), kept))
+
+    def _check(self, *assumed: z3.BoolRef) -> z3.CheckSatResult:
+        started = self._use.clock()
+        result = self._calls.solver.check(*self._calls.selectors, *assumed)
+        self._use.queries += 1
+        self._use.seconds += self._use.clock() - started
+        return result
+
+    def _shortest(self, length: int, obstacles: tuple[Obstacle, ...]) -> SequenceConflict:
+        """The shortest beginning that no continuation helps. Steps are taken back to it."""
+        found = SequenceConflict(length, obstacles)
+        while self._choices:
+            with _scope(self._calls.solver):
+                self._demand(self._calls.rules.may_still_be_kept)
+                if self._check() != z3.unsat:
+                    return found
+                found = SequenceConflict(len(self._choices), self._calls.obstacles())
+            self._calls.pop()
+            self._choices = self._choices[:-1]
+        return found
+
+    def _solution(self, tools: Sequence[str], wished: Sequence[Mapping[str, Value]]) -> SolvedSequence:
+        """The arguments of one solution. They depend on answers only, not on the model that Z3 happens to have."""
+        calls, wishes = self._calls, list[tuple[z3.ExprRef, Value]]()
+        for number, (tool, step) in enumerate(zip(tools, calls.steps, strict=True)):
+            for name, value in step.arguments[tool].items():
+                wishes += open_parts(value, wished[number].get(name))
+        literals: dict[str, z3.ExprRef] = {}
+        for number, (variable, wish) in enumerate(wishes):
+            if wish is not None:
+                literals[f"wish {number}"] = variable
+                self._assert(z3.Implies(z3.Bool(f"wish {number}"), calls.logic.equal(variable, wish)))
+        granted = self._largest([z3.Bool(name) for name in literals])
+        self._assert(*granted)
+        fixed = {literals[str(literal)].get_id() for literal in granted}
+        for variable, wish in wishes:
+            if variable.get_id() not in fixed:
+                self._pin(variable, wish)
+        assert self._check() == z3.sat
+        model = calls.solver.model()
+        places = list(enumerate(tools))
+        return SolvedSequence(
+            tuple(calls.closed_arguments(number, tool, model) for number, tool in places),
+            tuple(calls.created_keys(number, tool) for number, tool in places),
+        )
+
+    def _pin(self, variable: z3.ExprRef, wish: Value) -> None:
+        """Give a variable a value that leaves a solution."""
+        domain = self._calls.domain_of(variable)
+        if not isinstance(domain, Amount):
+            equations = (self._calls.logic.equal(variable, value) for value in domain)
+            self._assert(next(filter(self._is_possible, equations), True))
+            return
+        low, high = domain.lowest, domain.highest
+        near = wish if isinstance(wish, int) else low
+        while low < high:
+            middle = (low + high) // 2
+            halves = ((low, middle), (middle + 1, high))
+            nearer, farther = halves if near <= middle else halves[::-1]
+            low, high = nearer if self._is_possible(variable >= nearer[0], variable <= nearer[1]) else farther
+        self._assert(variable == low)
+
+    def _largest(self, literals: Sequence[z3.BoolRef]) -> list[z3.BoolRef]:
+        """A set of literals that can be true together, to which none can be added; earlier ones have precedence."""
+        # By bisection and not by cores: Z3's cores depend on earlier queries of the process.
+        kept: list[z3.BoolRef] = []
+
+        def add(group: Sequence[z3.BoolRef]) -> None:
+            if not group:
+                return
+            if self._check(*kept, *group) == z3.sat:
+                kept.extend(group)
+            elif len(group) > 1:
+                add(group[: len(group) // 2])
+                add(group[len(group) // 2 :])
+
+        add(literals)
+        return kept
+
+    def _opened(self, initial: State, ranges: InitialRanges) -> State:
+        """The initial state with open fields, each within the values that it has in the samples."""
+        state = initial
+        for table in sorted(cone_of_influence(self._environment) & ranges.tables):
+            entity = self._environment.entities[table]
+            values_of = {
+                name: {row.values[name] for sample in (initial, *ranges.samples) for row in sample.rows(table)}
+                for name in entity.fields
+                if name != entity.key
+            }
+            rows: list[Row] = []
+            for number, row in enumerate(initial.tables[table]):
+                values = dict(row.values)
+                for name, seen in values_of.items():
+                    if (variable := self._open(f"{table}.{number}.{name}", seen)) is not None:
+                        fixed = z3.Bool(f"fixed {table}.{number}.{name}")
+                        same = self._calls.logic.equal(variable, values[name])
+                        self._calls.solver.add(z3.Implies(fixed, same))
+                        self._fields.append(_OpenField(table, number, name, variable, fixed))
+                        values[name] = variable
+                rows.append(Row(values, row.present))
+            state = state.with_table(table, tuple(rows))
+        return state
+
+    def _open(self, name: str, seen: set[Value]) -> z3.ExprRef | None:
+        """A variable for a field with these values; None if it has only one, or its values are not simple."""
+        if len(seen) < 2:
+            return None
+        if all(isinstance(value, bool) for value in seen):
+            return z3.Bool(name)
+        if all(isinstance(value, int) for value in seen):
+            number = z3.Int(name)
+            self._calls.solver.add(number >= min(seen), number <= max(seen))
+            return number
+        if all(isinstance(value, str) for value in seen):
+            return self._calls.logic.open_text(name, self._calls.solver, sorted(seen))
+        return None
+
+
+@contextmanager
+def _scope(solver: z3.Solver) -> Generator[None]:
+    """A scope of a solver: what is asserted in it is taken back at its end."""
+    solver.push()
+    try:
+        yield
+    finally:
+        solver.pop()
