@@ -239,7 +239,7 @@ def _pair_rows(environment: Environment, name: str, pair: ContrastPair) -> Itera
     place["field"] = changed.fact.field
     proof: dict[str, object] = {}
     if pair.declined is not None:
-        proof = {"declined": [obstacle.text for obstacle in pair.declined.obstacles], "longest": pair.declined.length}
+        proof = {"declined": [obstacle.text for obstacle in pair.declined.core], "longest": pair.declined.calls}
     first = Contrast.model_validate({**place, "value": before, "other": after})
     second = Contrast.model_validate({**place, "value": after, "other": before, **proof})
     yield trace_row(f"{name}a", environment, "contrasts", pair.granted, first)

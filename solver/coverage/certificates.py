@@ -23,12 +23,14 @@ from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.planner.product import Product, environment_scope
 from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
 from lawtrace.solver.planner.trace_spec import TraceSpec, completed_calls_automaton
-from lawtrace.solver.search.products.call_scopes import free_scope
+from lawtrace.solver.search.problem import Answer, Found, Impossible, Obstacle, Proof, Unknown
+from lawtrace.solver.search.products.call_scopes import AbstractTrace, free_scope
 from lawtrace.solver.search.products.explanations import describe_preconditions, join_names, step_texts
 from lawtrace.solver.search.products.product_search import Component
-from lawtrace.solver.search.products.prover import Infeasible, Prover
-from lawtrace.solver.search.smt.bounded_model_checking import BoundedAnswer, BoundedEncoding
-from lawtrace.solver.search.smt.call_encoding import Obstacle
+from lawtrace.solver.search.products.prover import Prover
+from lawtrace.solver.search.smt.bounded_model_checking import BoundedEncoding
+
+Events = tuple[Event, ...]
 
 PRECONDITIONS = "the environment's preconditions"
 MAX_EXTRA_CALLS = 60
@@ -118,32 +120,33 @@ class Certifier:
         self._product = Product(environment, spec.automata(length))
         self._prover = Prover(free_scope(environment), environment_scope(environment))
 
-    def decide(self, pair: ToolPair, *, planned: bool) -> Certificate | tuple[Event, ...] | None:
-        """Return a certificate that no trace of the length has the pair, or a trace that has it; None if undecided.
+    def decide(self, pair: ToolPair, *, planned: bool) -> Certificate | Found[Events] | Unknown:
+        """Return a certificate that no trace of the length has the pair, or a trace that has it.
 
         If the product allows the pair (``planned``), only Z3 can exclude it. Otherwise, proofs that use preconditions
         are only claimed with Z3.
         """
         answer = self._ask(pair)
-        if answer.trace is not None:
-            return answer.trace
-        proved = None if planned else self._prove(pair, answer.obstacles)
-        if proved is not None and (answer.decided or not proved.uses_preconditions):
+        if isinstance(answer, Found):
+            return answer
+        obstacles = answer.core if isinstance(answer, Impossible) else None
+        proved = None if planned else self._prove(pair, obstacles)
+        if proved is not None and (obstacles is not None or not proved.uses_preconditions):
             return proved
-        if answer.obstacles is None:
-            return None
-        causes = tuple(obstacle.text for obstacle in answer.obstacles)
+        if isinstance(answer, Unknown):
+            return answer
+        causes = tuple(obstacle.text for obstacle in answer.core)
         shortest = None if planned else self._shortest(pair)
-        return Certificate(pair, "this length", causes, "", {}, 0, shortest, answer.obstacles)
+        return Certificate(pair, "this length", causes, "", {}, 0, shortest, answer.core)
 
-    def _ask(self, pair: ToolPair) -> BoundedAnswer:
-        """A trace from any initial state; else an undecided answer; else the core of the first encoding."""
-        answers: list[BoundedAnswer] = []
+    def _ask(self, pair: ToolPair) -> Answer[Events]:
+        """A trace from any initial state; else that one was not decided; else the core of the first encoding."""
+        answers: list[Answer[Events]] = []
         for encoding in self._encodings:
             answers.append(encoding.ask_pair(*pair))
-            if answers[-1].trace is not None:
+            if isinstance(answers[-1], Found):
                 return answers[-1]
-        return next((answer for answer in answers if not answer.decided), answers[0])
+        return next((answer for answer in answers if isinstance(answer, Unknown)), answers[0])
 
     def _prove(self, pair: ToolPair, obstacles: Sequence[Obstacle] | None) -> Certificate | None:
         """An exhaustive proof, if possible for any length: with the parts that Z3 named, else with all."""
@@ -155,31 +158,31 @@ class Certifier:
             goal = Component(product(adjacent, calls, lambda has, completes: has and completes))
             for parts in (self._components,) if obstacles is None else (few, self._components):
                 proof = self._prover.prove(goal, parts)
-                if isinstance(proof, Infeasible):
+                if isinstance(proof, Proof):
                     return self._certificate(pair, proof, obstacles, for_any_length=length is None)
         return None
 
     def _certificate(
-        self, pair: ToolPair, proof: Infeasible, obstacles: Sequence[Obstacle] | None, *, for_any_length: bool
+        self, pair: ToolPair, proof: Proof[AbstractTrace], obstacles: Sequence[Obstacle] | None, *, for_any_length: bool
     ) -> Certificate:
         by_world = proof.scope == "environment" or not proof.core
         return Certificate(
             pair=pair,
             scope="any length" if for_any_length else "this length",
-            causes=(*proof.core, *([PRECONDITIONS] if by_world else [])),
+            causes=(*proof.rules, *([PRECONDITIONS] if by_world else [])),
             preconditions=self._in_words(pair, proof, obstacles or ()) if by_world else "",
-            without={text: step_texts(trace) for text, trace in proof.counterexamples.items()},
+            without={text: step_texts(trace) for text, trace in proof.without.items()},
             states=proof.nodes,
             shortest=None if for_any_length else self._shortest(pair),
             obstacles=None if obstacles is None else tuple(obstacles),
-            skeletons=tuple(text for text in proof.core if text in self._skeletons),
+            skeletons=tuple(text for text in proof.rules if text in self._skeletons),
         )
 
-    def _in_words(self, pair: ToolPair, proof: Infeasible, obstacles: Sequence[Obstacle]) -> str:
+    def _in_words(self, pair: ToolPair, proof: Proof[AbstractTrace], obstacles: Sequence[Obstacle]) -> str:
         """The preconditions that Z3 named, else those of all tools that take part."""
         tools = {obstacle.tool for obstacle in obstacles if obstacle.tool is not None}
         refusals = [obstacle.text for obstacle in obstacles if obstacle.kind == "precondition"]
-        judged = {atom.tool for text in proof.core for atom in self._parts[text].atoms}
+        judged = {atom.tool for text in proof.rules for atom in self._parts[text].atoms}
         demanded = describe_preconditions(self._spec.environment, tools or judged | set(pair))
         return " ".join([*refusals, *([demanded] if demanded else [])])
 

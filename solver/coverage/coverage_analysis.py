@@ -17,19 +17,17 @@ from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.schemas.errors import SearchError
-from lawtrace.schemas.events import Event
 from lawtrace.schemas.findings import Coverage
 from lawtrace.schemas.trace_options import ToolPair, TraceMode
-from lawtrace.solver.coverage.certificates import Certificate, Certifier
+from lawtrace.solver.coverage.certificates import Certificate, Certifier, Events
 from lawtrace.solver.coverage.measures import RuleCoverage, measure_coverage, measure_rules
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.synthesis import feasible_product, synthesize
 from lawtrace.solver.planner.trace_spec import TraceSpec, adjacent_pairs
 from lawtrace.solver.planner.transition_system import INITIAL_STATE_SAMPLES
 from lawtrace.solver.rules import Rule
+from lawtrace.solver.search.problem import Found, Unknown
 from lawtrace.solver.search.smt.bounded_model_checking import BoundedEncoding
-
-Events = tuple[Event, ...]
 
 
 def most_new_first(traces: Iterable[Events]) -> list[Events]:
@@ -126,13 +124,13 @@ def analyse_coverage(
     open_pairs = [pair for pair in all_pairs if pair not in shown]
     with stages.stage(f"pairs to prove, {mode}", len(open_pairs)) as step:
         certifier = Certifier(spec, encodings, length)
-        answers: dict[ToolPair, Certificate | Events | None] = {}
+        answers: dict[ToolPair, Certificate | Found[Events] | Unknown] = {}
         for pair in open_pairs:
             answers[pair] = certifier.decide(pair, planned=pair in planned)
             step()
     certificates = tuple(answer for answer in answers.values() if isinstance(answer, Certificate))
     feasible = frozenset(all_pairs) - {certificate.pair for certificate in certificates}
-    found = [answer for answer in answers.values() if answer is not None and not isinstance(answer, Certificate)]
+    found = [answer.trace for answer in answers.values() if isinstance(answer, Found)]
     traces = most_new_first([*synthesized, *found])[:count]
     return CoverageAnalysis(
         mode=mode,
@@ -140,7 +138,7 @@ def analyse_coverage(
         tools=tuple(environment.tools),
         feasible=feasible,
         certificates=certificates,
-        undecided=tuple(pair for pair, answer in answers.items() if answer is None),
+        undecided=tuple(pair for pair, answer in answers.items() if isinstance(answer, Unknown)),
         assumptions=(*encodings[0].assumptions(), *_initial_state_assumption(encodings)),
         suite=measure_coverage(environment, traces),
         needed=traces_needed(traces, feasible),

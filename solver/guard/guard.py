@@ -51,9 +51,18 @@ from lawtrace.solver.guard.traces import PossibleTraces, SessionState, SessionTr
 from lawtrace.solver.interpretations import enumerate_interpretations, explain_readings, question_groups
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.events.component import CompiledComponent, Component, compile_components
-from lawtrace.solver.search.events.event_search import Answer, PendingOutcomes, advise, conflict, decide, learn
-from lawtrace.solver.search.events.space import Budget
+from lawtrace.solver.search.events.event_search import (
+    Continuation,
+    Lost,
+    PendingOutcomes,
+    advise,
+    conflict,
+    decide,
+    learn,
+)
+from lawtrace.solver.search.events.space import Path
 from lawtrace.solver.search.events.vocabulary import Representatives, Vocabulary
+from lawtrace.solver.search.problem import Answer, Budget, Found, Impossible, Unknown
 
 MAX_STEPS: Final = 3_000
 """How many events a decision tries by default."""
@@ -251,7 +260,8 @@ class Guard:
             for component in self._settled(now):
                 if owed := component.owed():
                     answer = decide(component, (), now, Budget(self._options.steps))
-                    steps = steps_of(answer.path, now, now, self.tools)
+                    path = answer.trace if isinstance(answer, Found) else ()
+                    steps = steps_of(path, now, now, self.tools)
                     for rule in owed:
                         found.setdefault(rule.id, self._duty(component, rule, steps))
             duties = tuple(found[rule.id] for rule in self._rules if rule.id in found)
@@ -286,7 +296,7 @@ class Guard:
         """Whether not all duties can be met after a trace."""
         now = self._time(None) if self._traces.now is None else self._traces.now
         return any(
-            decide(component, trace.pending(number), now, Budget(self._options.steps)).status == "lost"
+            isinstance(decide(component, trace.pending(number), now, Budget(self._options.steps)), Impossible)
             for number, component in enumerate(trace.components)
         )
 
@@ -351,42 +361,44 @@ class Guard:
         undecided: Sequence[Rule] = self._compiled[number].rules if self._traces.too_many else ()
         for component, pending in traces:
             answer = self._examine(component, [*pending, made.events], now, exact=made.exact)
-            if answer.status == "lost":
-                first = self._first(component, pending, traces, made, answer.rules, now) if self._options.advice else ()
-                ids = tuple(rule.id for rule in answer.rules)
-                return Finding(ids, self._cited(answer.rules), first, unanswered=unanswered)
-            if answer.status == "undecided":
+            if isinstance(answer, Impossible):
+                rules = [rule for rule in component.rules if rule.id in answer.rules]
+                first = self._first(component, pending, traces, made, rules, now) if self._options.advice else ()
+                return Finding(answer.rules, self._cited(rules), first, unanswered=unanswered)
+            if isinstance(answer, Unknown):
                 undecided = undecided or component.defended()
         if not undecided:
             return None
         return Finding(tuple(rule.id for rule in undecided), undecided=True, unanswered=unanswered)
 
-    def _examine(self, component: Component, forced: PendingOutcomes, now: int, *, exact: bool) -> Answer:
+    def _examine(self, component: Component, forced: PendingOutcomes, now: int, *, exact: bool) -> Answer[Path]:
         """Whether the rules of a component can all be met; if not, with the rules that are in conflict."""
         answer = decide(component, forced, now, Budget(self._options.steps), exact=exact)
-        while answer.status == "lost" and self._give_up(component, forced[:-1], now):
+        while isinstance(answer, Impossible) and self._give_up(component, forced[:-1], now):
             answer = decide(component, forced, now, Budget(self._options.steps), exact=exact)
-        if answer.status == "met":
-            learn(component, answer.result, answer.path)
-        elif answer.status == "lost" and not answer.direct:
-            rules = conflict(component, forced, answer.rules, now, Budget(self._options.steps))
-            return replace(answer, rules=tuple(rules))
+        if isinstance(answer, Continuation):
+            learn(component, answer.result, answer.trace)
+        elif isinstance(answer, Lost) and not answer.direct:
+            core = conflict(component, forced, answer.rules, now, Budget(self._options.steps))
+            return replace(answer, core=core)
         return answer
 
     def _give_up(self, component: Component, forced: PendingOutcomes, now: int) -> bool:
         """Stop defending rules that are lost without the call in question; whether there were any."""
         given_up = False
-        while (answer := decide(component, forced, now, Budget(self._options.steps))).status == "lost":
+        while isinstance(answer := decide(component, forced, now, Budget(self._options.steps)), Impossible):
             with component.log.attempt():
                 component.advance_time(now)
-                broken = component.broken()
-            rules = broken or conflict(component, forced, answer.rules, now, Budget(self._options.steps))[-1:]
-            for rule in rules:
+                lost = [rule.id for rule in component.broken()]
+            if not lost:
+                core = conflict(component, forced, answer.rules, now, Budget(self._options.steps))
+                lost = [obstacle.text for obstacle in core[-1:]]
+            for rule in lost:
                 component.give_up(rule)
-                _logger.warning("guard.lost", rule=rule.id)
+                _logger.warning("guard.lost", rule=rule)
             given_up = True
-        if answer.status == "met":
-            component.hint = answer.path
+        if isinstance(answer, Found):
+            component.hint = answer.trace
         return given_up
 
     def _first(
@@ -408,7 +420,7 @@ class Guard:
             return ()
         steps = [*([event] for event in advice.events), [replace(event, time=advice.time) for event in made.events]]
         for other, waiting in traces:
-            if other is not component and decide(other, [*waiting, *steps], now, budget).status != "met":
+            if other is not component and not isinstance(decide(other, [*waiting, *steps], now, budget), Found):
                 return ()
         return steps_of(advice.events, now, advice.time, self.tools)
 

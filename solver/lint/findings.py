@@ -8,9 +8,9 @@ from lawtrace.environments.spec.tools import Tool
 from lawtrace.schemas.models import FrozenModel
 from lawtrace.solver.logic.normal_form import original_names
 from lawtrace.solver.logic.syntax import Bottom, Formula
-from lawtrace.solver.search.products.call_scopes import ScopeName
+from lawtrace.solver.search.problem import ScopeName
 from lawtrace.solver.search.products.explanations import join_names, step_texts
-from lawtrace.solver.search.products.product_search import Found
+from lawtrace.solver.search.products.product_search import FoundSteps
 
 RuleFindingKind = Literal["conflict", "unreachable", "vacuous", "redundant", "equivalent", "unseparated", "undecided"]
 
@@ -146,7 +146,7 @@ class Excluded:
         return "" if self.scope == "free" else " where the environment's preconditions are met"
 
 
-def witness_from(found: Found) -> Witness:
+def witness_from(found: FoundSteps) -> Witness:
     return Witness(steps=step_texts(found.trace), shortest=found.shortest)
 
 

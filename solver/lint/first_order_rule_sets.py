@@ -29,9 +29,10 @@ from lawtrace.solver.logic.violations import calls_of_violation
 from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import Rule
+from lawtrace.solver.search.core import minimal_core
 from lawtrace.solver.search.events.component import CompiledComponent, Component
-from lawtrace.solver.search.events.event_search import Answer, decide
-from lawtrace.solver.search.events.space import Budget
+from lawtrace.solver.search.events.event_search import decide
+from lawtrace.solver.search.problem import Answer, Budget, Found, Impossible, Unknown
 from lawtrace.solver.search.products.explanations import join_names
 
 SEARCH_STEPS: Final = 3_000
@@ -198,15 +199,15 @@ class FirstOrderAnalysis:
         are added and the search begins again. So each question is about a few rules and their tools.
         """
         added: list[Rule] = []
-        while (answer := self._search([*added, goal])).status == "met":
-            missed = _not_kept([self._rules[rule] for rule in kept if self._rules[rule] not in added], answer.path)
+        while isinstance(answer := self._search([*added, goal]), Found):
+            missed = _not_kept([self._rules[rule] for rule in kept if self._rules[rule] not in added], answer.trace)
             if not missed:
-                events = _shortened(answer.path, [*(self._rules[rule] for rule in kept), goal])
+                events = _shortened(answer.trace, [*(self._rules[rule] for rule in kept), goal])
                 if len(kept) == len(self._rules):
                     self._compliant.append(events)
                 return events
             added += missed[: 1 + len(added) // 4]
-        if answer.status == "undecided":
+        if isinstance(answer, Unknown):
             return Open(tuple(rule.id for rule in added))
         if any(rule.is_timed for rule in (*added, goal)):
             return self._excluded(
@@ -216,21 +217,22 @@ class FirstOrderAnalysis:
 
     def _excluded(self, rules: Sequence[Rule], goal: Rule, proof: str, calls: int | None) -> Excluded:
         """A minimal part of some rules that exclude the goal."""
-        core = sorted(rules, key=list(self._rules.values()).index)
         without: dict[str, tuple[str, ...]] = {}
-        for rule in reversed(core):
-            others = [other for other in core if other is not rule]
-            answer = self._search([*others, goal])
-            if answer.status == "met":
-                without[rule.id] = _witness(_shortened(answer.path, [*others, goal])).steps
-            elif answer.status == "lost":
-                core = others
+
+        def excludes(rule: Rule, others: Sequence[Rule]) -> bool:
+            answer = self._search([*reversed(others), goal])
+            if isinstance(answer, Found):
+                without[rule.id] = _witness(_shortened(answer.trace, [*others, goal])).steps
+            return isinstance(answer, Impossible)
+
+        in_order = sorted(rules, key=list(self._rules.values()).index)
+        core = minimal_core(reversed(in_order), excludes)[::-1]
         ids = tuple(rule.id for rule in core)
         without = {rule: without[rule] for rule in ids if rule in without}
         exceptions = [f"Without {rule} there is one: {', '.join(steps)}." for rule, steps in without.items()]
         return Excluded(ids, " ".join([proof, *exceptions]), without, calls=calls)
 
-    def _search(self, rules: Sequence[Rule]) -> Answer:
+    def _search(self, rules: Sequence[Rule]) -> Answer[_Events]:
         self._progress()
         return find_trace(self._schemas, rules)
 
@@ -258,12 +260,12 @@ class FirstOrderAnalysis:
         return next((events for events in self._compliant if not _not_kept([goal], events)), None)
 
 
-def find_trace(tools: Mapping[str, ToolSchema], rules: Sequence[Rule]) -> Answer:
-    """Whether there is a trace of calls of some tools that keeps all rules."""
+def find_trace(tools: Mapping[str, ToolSchema], rules: Sequence[Rule]) -> Answer[_Events]:
+    """A trace of calls of some tools that keeps all rules."""
     try:
         component = Component(CompiledComponent(rules, tools))
     except FormulaError:  # the negation of a rule may have no monitor
-        return Answer("undecided")
+        return Unknown("a rule has no monitor")
     component.advance_time(DEFAULT_START)
     steps = EXHAUSTIVE_STEPS if component.vocabulary.exact else SEARCH_STEPS
     return decide(component, (), DEFAULT_START, Budget(steps))
@@ -275,7 +277,7 @@ def find_first_order_examples(environment: Environment, rule: Rule) -> tuple[Wit
     found: list[Witness | None] = []
     for wanted in ([rule, _goal(s.Eventually(_trigger(rule)))], [_broken(rule)]):
         answer = find_trace(tools, wanted)
-        found.append(_witness(_shortened(answer.path, wanted)) if answer.status == "met" else None)
+        found.append(_witness(_shortened(answer.trace, wanted)) if isinstance(answer, Found) else None)
     return found[0], found[1]
 
 

@@ -24,16 +24,11 @@ from lawtrace.solver.logic.normal_form import disjunction
 from lawtrace.solver.logic.syntax import Atom, Eventually, ForAll, Formula, Top, atoms_of, is_untimed
 from lawtrace.solver.planner.product import environment_scope
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.search.products.call_scopes import free_scope
+from lawtrace.solver.search.problem import Proof, Unknown
+from lawtrace.solver.search.products.call_scopes import AbstractTrace, free_scope
 from lawtrace.solver.search.products.explanations import describe_preconditions, describe_proof, join_names, step_texts
-from lawtrace.solver.search.products.product_search import (
-    Component,
-    Found,
-    Undecided,
-    instance_bodies,
-    overapproximation,
-)
-from lawtrace.solver.search.products.prover import Infeasible, Prover
+from lawtrace.solver.search.products.product_search import Component, FoundSteps, instance_bodies, overapproximation
+from lawtrace.solver.search.products.prover import Prover
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +61,14 @@ class RuleSetQueries:
         """The components of some rules, in the order of the rule set."""
         return {rule: part for rule, part in self.components.items() if rule in rules and rule != but}
 
-    def excluded(self, answer: Infeasible, *tools: str) -> Excluded:
+    def excluded(self, answer: Proof[AbstractTrace], *tools: str) -> Excluded:
         """A proof in words, with the preconditions of these tools and of the tools that the rules of the core name."""
         proof = describe_proof(answer)
         if answer.scope != "free":
-            named = {atom.tool for atom in atoms_of(self.rules[rule].parsed for rule in answer.core)}
+            named = {atom.tool for atom in atoms_of(self.rules[rule].parsed for rule in answer.rules)}
             proof = f"{proof} {describe_preconditions(self.environment, named | set(tools))}".rstrip()
-        without = {rule: step_texts(trace) for rule, trace in answer.counterexamples.items()}
-        return Excluded(answer.core, proof, without, answer.scope)
+        without = {rule: step_texts(trace) for rule, trace in answer.without.items()}
+        return Excluded(answer.rules, proof, without, answer.scope)
 
 
 def find_conflicts(queries: RuleSetQueries) -> list[RuleFinding]:
@@ -85,21 +80,21 @@ def find_conflicts(queries: RuleSetQueries) -> list[RuleFinding]:
     some_call = _occurrence(Top())  # the empty trace does not count
     prover, remaining = queries.prover, dict(queries.components)
     together = prover.prove(some_call, remaining)
-    if isinstance(together, Found):
+    if isinstance(together, FoundSteps):
         return []
     findings: list[RuleFinding] = []
     for size in (1, 2):
         set_aside: set[str] = set()
         for rules in combinations(remaining, size):
             answer = prover.prove(some_call, queries.components_of(rules))
-            if isinstance(answer, Infeasible):
+            if isinstance(answer, Proof):
                 findings.append(queries.excluded(answer).conflict())
                 set_aside.add(rules[-1])
         remaining = {rule: part for rule, part in remaining.items() if rule not in set_aside}
-    while isinstance(answer := prover.prove(some_call, remaining), Infeasible):
+    while isinstance(answer := prover.prove(some_call, remaining), Proof):
         findings.append(queries.excluded(answer).conflict())
-        del remaining[answer.core[-1]]
-    if isinstance(answer, Undecided):
+        del remaining[answer.rules[-1]]
+    if isinstance(answer, Unknown):
         findings.append(_undecided("whether the rules can be kept together", answer, *remaining))
     return findings
 
@@ -131,9 +126,7 @@ def find_equivalent_rules(
 
 def _implies_each_other(queries: RuleSetQueries, *pair: str) -> bool:
     return all(
-        isinstance(
-            queries.prover.prove_free(queries.violations[broken], queries.components_of(pair, broken)), Infeasible
-        )
+        isinstance(queries.prover.prove_free(queries.violations[broken], queries.components_of(pair, broken)), Proof)
         for broken in pair
     )
 
@@ -144,11 +137,11 @@ def find_unreachable_tools(queries: RuleSetQueries) -> tuple[list[RuleFinding], 
     calling: dict[str, Witness] = {}
     for name, tool in queries.environment.tools.items():
         match queries.prover.prove(_occurrence(Atom(name)), queries.components):
-            case Found() as answer:
+            case FoundSteps() as answer:
                 calling[name] = witness_from(answer)
-            case Undecided() as answer:
+            case Unknown() as answer:
                 findings.append(_undecided(f"whether a compliant trace can call {name}", answer))
-            case Infeasible() as answer:
+            case Proof() as answer:
                 findings.append(queries.excluded(answer, name).unreachable(tool))
     return findings, calling
 
@@ -159,9 +152,9 @@ def find_vacuous_rules(queries: RuleSetQueries, candidates: Sequence[str], *, to
     for rule in candidates:
         trigger = disjunction(triggering_calls(queries.bodies[rule]))
         answer = queries.prover.prove(_occurrence(trigger), queries.components_of(candidates if together else (), rule))
-        if isinstance(answer, Undecided):
+        if isinstance(answer, Unknown):
             findings.append(_undecided(f"whether {rule} can be triggered", answer, rule))
-        if isinstance(answer, Infeasible):
+        if isinstance(answer, Proof):
             named = (atom.tool for atom in atoms_of([trigger]))
             findings.append(queries.excluded(answer, *named).vacuous(rule, trigger))
     return findings
@@ -181,11 +174,11 @@ def find_redundant_rules(
             continue
         others = [other for other in candidates if holds_whenever(queries.rules[other], queries.rules[rule])]
         match queries.prover.prove_free(queries.violations[rule], queries.components_of(others, rule)):
-            case Found() as answer:
+            case FoundSteps() as answer:
                 breaking[rule] = witness_from(answer)
-            case Undecided() as answer:
+            case Unknown() as answer:
                 findings.append(_undecided(f"whether other rules imply {rule}", answer, rule))
-            case Infeasible() as answer:
+            case Proof() as answer:
                 findings.append(queries.excluded(answer).redundant(rule))
     return findings, breaking
 
@@ -195,12 +188,12 @@ def _occurrence(formula: Formula) -> Component:
     return Component(compile_formula(Eventually(formula)))
 
 
-def _undecided(question: str, answer: Undecided, *rules: str) -> RuleFinding:
+def _undecided(question: str, answer: Unknown, *rules: str) -> RuleFinding:
     return RuleFinding(
         kind="undecided",
         rules=rules,
-        message=f"{question} was not decided: {answer.reason}",
-        proof=f"The search stopped after {answer.nodes} states; neither answer is proved.",
+        message=f"{question} was not decided: {answer.why}",
+        proof="Neither answer is proved.",
     )
 
 
@@ -222,8 +215,8 @@ def find_rule_examples(environment: Environment, rule: Rule) -> RuleExamples:
     keeping = prover.prove(_occurrence(trigger), queries.components)
     breaking = prover.prove(queries.violations[rule.id], {})
     return RuleExamples(
-        witness_from(keeping) if isinstance(keeping, Found) else None,
-        witness_from(breaking) if isinstance(breaking, Found) else None,
+        witness_from(keeping) if isinstance(keeping, FoundSteps) else None,
+        witness_from(breaking) if isinstance(breaking, FoundSteps) else None,
     )
 
 

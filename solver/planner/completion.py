@@ -10,7 +10,7 @@ trace: it changes nothing that was asked for, and tells the user.
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, cast
 
 from lawtrace.environments.spec.declaration import Environment
@@ -29,9 +29,10 @@ from lawtrace.solver.planner.argument_choices import plain_chooser
 from lawtrace.solver.planner.conflicts import Relevance
 from lawtrace.solver.planner.search_state import apply_call, initial_search_state
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.search.smt.call_encoding import Obstacle, rename
+from lawtrace.solver.search.problem import Answer, Found, Impossible, Unknown
+from lawtrace.solver.search.smt.call_encoding import rename
 from lawtrace.solver.search.smt.rule_encoding import Rule as CompiledRule
-from lawtrace.solver.search.smt.sequence_encoding import SequenceConflict, SequenceEncoding, SolvedSequence, SolverUse
+from lawtrace.solver.search.smt.sequence_encoding import SequenceEncoding, SolvedSequence, SolverUse
 from lawtrace.solver.traces import PlannedCall, Trace, completed_replay, without_call
 
 MAX_ADDED_CALLS = 8
@@ -39,17 +40,7 @@ MAX_ADDED_CALLS = 8
 ADDED_CALLS = (0, 2, 4)
 """How many calls may be added in the first queries. A proof that one call too few does not do takes much longer than to
 find more than enough, because calls can be in any order."""
-
-
-@dataclass(frozen=True, slots=True)
-class Impossible:
-    """No compliant trace of up to `length` calls carries the request.
-
-    The obstacles are a minimal set that excludes it.
-    """
-
-    length: int
-    obstacles: tuple[Obstacle, ...]
+_NOT_AS_ENCODED = Unknown("the trace that Z3 found does not run, or breaks a rule")
 
 
 class Completer:
@@ -65,10 +56,8 @@ class Completer:
         self._chooser: Final = plain_chooser(environment)
         self._silence: Final = _silence(environment)
 
-    def complete(
-        self, initial: State, requested: Sequence[PlannedCall], *, like: Trace | None = None
-    ) -> Trace | Impossible | None:
-        """A compliant trace with these calls, in order; None if Z3 does not decide.
+    def complete(self, initial: State, requested: Sequence[PlannedCall], *, like: Trace | None = None) -> Answer[Trace]:
+        """A compliant trace with these calls, in order.
 
         `like`: a completion of a similar request, with whose tools and length the search begins.
         """
@@ -96,7 +85,7 @@ class Completer:
             joined = self._compliant(initial, one_after_another([trace.calls for trace in traces], once))
             if joined is not None:
                 found = self._minimal(joined, compliance)
-                return found if found is not None and self._derives(found) else None
+                return found if self._derives(found) else None
         return None
 
     def _derives(self, trace: Trace) -> bool:
@@ -117,8 +106,8 @@ class Completer:
         most: int = MAX_ADDED_CALLS,
         *,
         other_than: Trace | None = None,
-    ) -> Trace | Impossible | None:
-        """A compliant trace that tells the user why the request is declined; None if Z3 does not decide.
+    ) -> Answer[Trace]:
+        """A compliant trace that tells the user why the request is declined.
 
         It makes no requested change, and no look-ups but those of the request and of compliance tools.
 
@@ -138,7 +127,7 @@ class Completer:
             given = next(event.arguments for event in other_than.events if event.tool == declines.name)
             reasons = [name for p in declines.parameters if isinstance(p.type, Choice) and (name := p.name) in given]
             if not reasons:
-                return Impossible(0, ())
+                return Impossible(calls=0)
             same = " and ".join(f"{name} == {_literal(given[name])}" for name in reasons)
             demanded["another reason"] = f"G !{told}({same})"
         demands: dict[str, CompiledRule] = {name: compile_formula(parse(text)) for name, text in demanded.items()}
@@ -155,31 +144,32 @@ class Completer:
         demands: Mapping[str, CompiledRule],
         lengths: list[int],
         needless: Collection[str],
-    ) -> Trace | Impossible | None:
+    ) -> Answer[Trace]:
         world = _narrowed(self._environment, requested, self._silence)
         encoding = SequenceEncoding(world, self._encoded, initial, self._use)
         silence = compile_formula(parse(f"G({Atom(self._silence.name)} -> WX G {Atom(self._silence.name)})"))
         demands = {**demands, self._silence.name: silence}
         while True:
             match encoding.choose([(*tools, self._silence.name)] * lengths[0], demands):
-                case None:
-                    return None
-                case chosen, solved:
-                    return self._minimal(self._replayed(initial, requested, chosen, solved), needless)
-                case SequenceConflict(length, found):
+                case Unknown() as unknown:
+                    return unknown
+                case Found(solved):
+                    trace = self._replayed(initial, requested, solved)
+                    return _NOT_AS_ENCODED if trace is None else Found(self._minimal(trace, needless))
+                case Impossible(found, length):
                     obstacles = tuple(obstacle for obstacle in found if obstacle.text not in demands)
                     further = (self._relevance.helpers(obstacles) & self._environment.compliance_tools) - {*tools}
                     if further:
                         tools = (*tools, *sorted(further))
                     elif len(lengths) == 1:
-                        return Impossible(length, obstacles)
+                        return Impossible(obstacles, length)
                     else:
                         del lengths[0]
 
-    def _minimal(self, trace: Trace | None, tools: Collection[str]) -> Trace | None:
+    def _minimal(self, trace: Trace, tools: Collection[str]) -> Trace:
         """The trace without calls of these tools that no rule and no other call needs, the last ones first."""
-        number = 0 if trace is None else len(trace.calls)
-        while trace is not None and number:
+        number = len(trace.calls)
+        while number:
             number -= 1
             fewer = without_call(trace.calls, number)
             if _calls_of_others(trace.calls, tools) > _calls_of_others(fewer, tools):
@@ -200,15 +190,15 @@ class Completer:
     def _are_kept(self, events: Sequence[Event]) -> bool:
         return Monitor(self._rules).run(events).all_kept()
 
-    def _replayed(
-        self, initial: State, requested: Sequence[PlannedCall], tools: Sequence[str], solved: SolvedSequence
-    ) -> Trace | None:
+    def _replayed(self, initial: State, requested: Sequence[PlannedCall], solved: SolvedSequence) -> Trace | None:
         """The trace of a solution; None if it does not behave as encoded."""
         environment, state = self._environment, initial_search_state(self._environment, initial)
         renamed: dict[Value, Value] = {}
         calls: list[PlannedCall] = []
         waiting, place = list(enumerate(requested)), dict[int, int]()
-        for number, (name, chosen, created) in enumerate(zip(tools, solved.arguments, solved.created, strict=True)):
+        for number, (name, chosen, created) in enumerate(
+            zip(solved.tools, solved.arguments, solved.created, strict=True)
+        ):
             if name == self._silence.name:
                 break
             tool = environment.tools[name]

@@ -41,7 +41,8 @@ from lawtrace.solver.planner.abstract_state import RowRule
 from lawtrace.solver.planner.sequence_graph import SequenceGraph, ToolSequence
 from lawtrace.solver.planner.transition_system import TooManyStatesError, TransitionSystem
 from lawtrace.solver.predicates import ObservedPredicates, counts_steps, fields_read, tools_named
-from lawtrace.solver.search.smt.call_encoding import Obstacle, refusals_named
+from lawtrace.solver.search.problem import Obstacle
+from lawtrace.solver.search.smt.call_encoding import refusals_named
 
 
 class RowRuleSequences:

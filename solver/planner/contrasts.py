@@ -21,9 +21,10 @@ from lawtrace.schemas.trace_options import ANY_DIFFICULTY, Difficulty
 from lawtrace.solver.interpretations import legality_of, question_groups
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.monitoring.rule_status import OUTCOMES
-from lawtrace.solver.planner.completion import Completer, Impossible, one_after_another
+from lawtrace.solver.planner.completion import Completer, one_after_another
 from lawtrace.solver.predicates import tools_named
 from lawtrace.solver.rules import Rule
+from lawtrace.solver.search.problem import Answer, Found, Impossible
 from lawtrace.solver.traces import PlannedCall, Trace, completed_replay
 
 
@@ -127,10 +128,10 @@ class ContrastSearch:
 
     def pairs(self, initial: State, requested: Sequence[PlannedCall], facts: Sequence[Fact]) -> Iterator[ContrastPair]:
         """The pairs of a request, in the order of the facts; none if it cannot be carried out lawfully here."""
-        granted = self._complete(initial, requested)
-        if not isinstance(granted, Trace) or len(granted.calls) == len(requested):
+        answer = self._complete(initial, requested)
+        if not isinstance(answer, Found) or len(answer.trace.calls) == len(requested):
             return
-        least = self._difficulty
+        least, granted = self._difficulty, answer.trace
         if not self._meter.carries_out_enough(granted, least) or not self._meter.enough_apply(granted, least):
             return
         for changed, state in changed_facts(initial, facts):
@@ -143,31 +144,31 @@ class ContrastSearch:
     ) -> ContrastPair | None:
         if self._does_here(state, granted) or completed_replay(self._environment, state, requested) is None:
             return None
-        other = self._complete(state, requested, like=granted)
+        answer = self._complete(state, requested, like=granted)
         declined = None
-        if isinstance(other, Impossible) and self._environment.declines is not None:
-            if any(obstacle.text in self._disputed for obstacle in other.obstacles):
+        if isinstance(answer, Impossible) and self._environment.declines is not None:
+            if any(obstacle.text in self._disputed for obstacle in answer.core):
                 return None  # the law does not prohibit it, or only by one reading
-            declined = other
-            other = self._completer.decline(state, requested)
-            if isinstance(other, Trace):
-                second = self._completer.decline(state, requested, len(other.calls), other_than=other)
+            declined = answer
+            answer = self._completer.decline(state, requested)
+            if isinstance(answer, Found):
+                told = answer.trace
+                second = self._completer.decline(state, requested, len(told.calls), other_than=told)
                 if not isinstance(second, Impossible):
                     return None  # nothing says which reason is to be given
-        if not isinstance(other, Trace) or self._is_right(granted.initial, other.calls, granted.final):
+        if not isinstance(answer, Found) or self._is_right(granted.initial, answer.trace.calls, granted.final):
             return None
+        other = answer.trace
         if len(other.calls) <= len(requested) and declined is None:
             return None  # doing just what is asked is right there
         return ContrastPair(changed, tuple(requested), granted, other, declined)
 
-    def _complete(
-        self, initial: State, requested: Sequence[PlannedCall], like: Trace | None = None
-    ) -> Trace | Impossible | None:
+    def _complete(self, initial: State, requested: Sequence[PlannedCall], like: Trace | None = None) -> Answer[Trace]:
         """As the completer does it. Without `like`, the last completion of a request for the same tools is taken."""
         asked = tuple(dict.fromkeys(call.event.tool for call in requested))
         found = self._completer.complete(initial, requested, like=like or self._completed.get(asked))
-        if isinstance(found, Trace):
-            self._completed[asked] = found
+        if isinstance(found, Found):
+            self._completed[asked] = found.trace
         return found
 
     def extend(self, pair: ContrastPair, further: Sequence[PlannedCall]) -> ContrastPair | None:
@@ -177,15 +178,15 @@ class ContrastSearch:
         """
         if _rows_read(pair.requested) & _rows_read(further):
             return None
-        granted = self._complete(pair.granted.initial, further)
-        if not isinstance(granted, Trace):
+        answer = self._complete(pair.granted.initial, further)
+        if not isinstance(answer, Found):
             return None
-        state = pair.other.initial
+        granted, state = answer.trace, pair.other.initial
         session = completed_replay(self._environment, state, granted.calls)
         other = Trace(state, granted.calls, session.state) if session is not None else None
         if session is None or (*session.events,) != granted.events:
             found = self._complete(state, further, like=granted)
-            other = found if isinstance(found, Trace) else None
+            other = found.trace if isinstance(found, Found) else None
         first = self._completer.join([pair.granted, granted])
         second = None if other is None else self._completer.join([pair.other, other])
         if first is None or second is None:

@@ -32,13 +32,8 @@ from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.search_state import SearchState
 from lawtrace.solver.planner.sequence_graph import ToolSequence
 from lawtrace.solver.planner.trace_spec import TraceSpec
-from lawtrace.solver.search.smt.sequence_encoding import (
-    InitialRanges,
-    SequenceConflict,
-    SequenceEncoding,
-    SolvedSequence,
-    SolverUse,
-)
+from lawtrace.solver.search.problem import Found, Impossible, Unknown
+from lawtrace.solver.search.smt.sequence_encoding import InitialRanges, SequenceEncoding, SolverUse
 from lawtrace.solver.traces import Trace
 
 SMALL_TABLE = 24
@@ -144,7 +139,7 @@ class TraceSearch:
         known = [row_rule_sequences(spec.environment, automaton) for automaton in quantified]
         self.conflicts: Final = Conflicts([sequences for sequences in known if sequences is not None])
         self.use: Final = SolverUse() if use is None else use
-        self.hopeless: Final[dict[Product, list[SequenceConflict]]] = {}
+        self.hopeless: Final[dict[Product, list[Impossible]]] = {}
         self._environment: Final = spec.environment
         self._monitored: Final = spec.monitored_rules
         self._compiled: Final = {rule.id: rule.encodable for rule in spec.rules}
@@ -230,14 +225,14 @@ class TraceSearch:
         tools = sought.tools
         encoding = SequenceEncoding(self._environment, self._compiled, self._few_rows(walk.initial, tools), self.use)
         match encoding.solve(tools, walk.wished):
-            case SolvedSequence() as solved:
+            case Found(solved):
                 trace = self._walk_from(sought, walk.initial).replay(solved)
                 if trace is None:  # the encoding left something open
                     self._give_up(tools)
                 return trace
-            case SequenceConflict() as conflict:
+            case Impossible() as conflict:
                 self._in_a_row += 1
-                concerned = self._relevance.concerned(conflict.obstacles)
+                concerned = self._relevance.concerned(conflict.core)
                 if concerned not in self._met and self._in_a_row < CONFLICTS_BEFORE_REPAIR:
                     self._met.add(concerned)
                     self._give_up(tools)
@@ -246,25 +241,25 @@ class TraceSearch:
                 if trace is None and self._in_a_row % CONFLICTS_BEFORE_REPAIR == 0:
                     trace = self._repaired(sought, walk, conflict, encoding)
                 return trace
-            case None:
+            case Unknown():
                 self._give_up(tools)
                 return None
 
-    def _from_rare_state(self, sought: "_Sought", walk: Walk, conflict: SequenceConflict) -> Trace | None:
+    def _from_rare_state(self, sought: "_Sought", walk: Walk, conflict: Impossible) -> Trace | None:
         """A trace from an initial state with other values in the fields that stand in the way."""
         tools = sought.tools
-        _, tables = self._relevance.of(conflict.obstacles)
+        _, tables = self._relevance.of(conflict.core)
         initial = self._few_rows(walk.initial, tools)
         ranges = InitialRanges([few for _, few in self._states.encoded(RANGE_STATES, _rows_for(tools))], tables)
         encoding = SequenceEncoding(self._environment, self._compiled, initial, self.use, ranges)
         match encoding.solve(tools, walk.wished):
-            case SequenceConflict(length, obstacles):
+            case Impossible(obstacles, length):
                 self.conflicts.add(tools[:length], self._relevance.concerned(obstacles))
                 return None
-            case None:
+            case Unknown():
                 self._give_up(tools)
                 return None
-            case SolvedSequence():
+            case Found():
                 pass
         places = encoding.needed_fields(tools)
         here = _values_at(initial, places)
@@ -280,7 +275,7 @@ class TraceSearch:
                 continue
             solved += 1
             answer = SequenceEncoding(self._environment, self._compiled, few, self.use).solve(tools, walk.wished)
-            trace = rare.replay(answer) if isinstance(answer, SolvedSequence) else None
+            trace = rare.replay(answer.trace) if isinstance(answer, Found) else None
             if trace is not None:
                 return trace
             if solved == RARE_STATES_SOLVED:
@@ -289,24 +284,24 @@ class TraceSearch:
         return None
 
     def _repaired(
-        self, sought: "_Sought", walk: Walk, conflict: SequenceConflict, encoding: SequenceEncoding
+        self, sought: "_Sought", walk: Walk, conflict: Impossible, encoding: SequenceEncoding
     ) -> Trace | None:
         """A trace from the same initial state in which calls are replaced by others that the conflict is about."""
-        tools, pair, others = sought.tools, sought.pair, self._relevance.helpers(conflict.obstacles)
+        tools, pair, others = sought.tools, sought.pair, self._relevance.helpers(conflict.core)
         beside_rules = self._spec.automata(len(tools))[len(self._spec.rules) :]
         demands = {f"demand {number}": automaton for number, automaton in enumerate(beside_rules)}
         if pair is not None:
             demands["the pair"] = compile_formula(parse(f"F({pair[0]} & X {pair[1]})"))
         repaired = encoding.choose(_replaceable(tools, others), demands, keep_first=True)
-        if isinstance(repaired, SequenceConflict):
+        if isinstance(repaired, Impossible):
             repaired = encoding.choose(_replaceable(tools, self._environment.tools), demands, keep_first=True)
             complete = self._few_rows(walk.initial, tools) is walk.initial
-            if isinstance(repaired, SequenceConflict) and pair is None and complete:
+            if isinstance(repaired, Impossible) and pair is None and complete:
                 self.hopeless.setdefault(sought.product, []).append(repaired)
-        if not isinstance(repaired, tuple):
+        if not isinstance(repaired, Found):
             return None
-        replaced, solved = repaired
-        return self._walk_from(replace(sought, tools=replaced), walk.initial).replay(solved)
+        replaced = replace(sought, tools=repaired.trace.tools)
+        return self._walk_from(replaced, walk.initial).replay(repaired.trace)
 
     def _few_rows(self, initial: State, tools: ToolSequence) -> State:
         """The state with the rows that Z3 is told of."""

@@ -19,11 +19,12 @@ from lawtrace.solver.planner.sequence_graph import SequenceGraph, ToolSequence
 from lawtrace.solver.planner.tool_sequences import NoArgumentsError, draw_tool_sequence
 from lawtrace.solver.planner.trace_spec import TraceSpec, adjacent_pairs, completed_calls_automaton
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.search.products.call_scopes import free_scope
+from lawtrace.solver.search.problem import Impossible, Proof
+from lawtrace.solver.search.products.call_scopes import AbstractTrace, free_scope
 from lawtrace.solver.search.products.explanations import join_names
 from lawtrace.solver.search.products.product_search import Component
-from lawtrace.solver.search.products.prover import Infeasible, Prover
-from lawtrace.solver.search.smt.sequence_encoding import SequenceConflict, SolverUse
+from lawtrace.solver.search.products.prover import Prover
+from lawtrace.solver.search.smt.sequence_encoding import SolverUse
 from lawtrace.solver.traces import Trace
 
 MAX_EXTRA_CALLS = 100
@@ -39,14 +40,14 @@ def explain_infeasibility(spec: TraceSpec, length: int) -> SearchError:
         Component(completed_calls_automaton(environment)),
         _requirement_components(_without_share_constraint(spec), length),
     )
-    if isinstance(any_length, Infeasible):
+    if isinstance(any_length, Proof):
         causes = _core_names(any_length)
         remedy = "loosen one of them" if causes[1:] else "change it"
         return SearchError(f"{start}, nor of any other length: {_exclusion_text(causes)}; {remedy}")
     this_length = prover.prove(
         Component(completed_calls_automaton(environment, length)), _requirement_components(spec, length)
     )
-    causes = _core_names(this_length) if isinstance(this_length, Infeasible) else ["all requirements together"]
+    causes = _core_names(this_length) if isinstance(this_length, Proof) else ["all requirements together"]
     longer = nearest_feasible_length(spec, range(length, length + MAX_EXTRA_CALLS))
     if longer is not None:
         why = f"{join_names(causes)} need more calls"
@@ -79,9 +80,9 @@ def _requirement_components(spec: TraceSpec, length: int) -> dict[str, Component
     return {requirement.name: requirement.component for requirement in spec.requirements(length)}
 
 
-def _core_names(answer: Infeasible) -> list[str]:
-    world = [] if answer.scope == "free" and answer.core else ["the environment's preconditions"]
-    return [*answer.core, *world]
+def _core_names(answer: Proof[AbstractTrace]) -> list[str]:
+    world = [] if answer.scope == "free" and answer.rules else ["the environment's preconditions"]
+    return [*answer.rules, *world]
 
 
 def _exclusion_text(causes: Sequence[str]) -> str:
@@ -157,8 +158,8 @@ def synthesize(
         yield trace
 
 
-def _no_arguments_error(environment: Environment, length: int, why: Sequence[SequenceConflict]) -> SearchError:
-    causes = list(dict.fromkeys(obstacle.text for conflict in why for obstacle in conflict.obstacles))
+def _no_arguments_error(environment: Environment, length: int, why: Sequence[Impossible]) -> SearchError:
+    causes = list(dict.fromkeys(obstacle.text for conflict in why for obstacle in conflict.core))
     return SearchError(
         f"environment {environment.name!r}: no compliant trace of {length} calls exists from any of {len(why)} initial "
         f"states tried: {_exclusion_text(causes)} for all arguments and times; loosen one of them"

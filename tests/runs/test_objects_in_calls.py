@@ -13,7 +13,7 @@ from lawtrace.runs.store.task_file import read_task_rows
 from lawtrace.solver.planner.completion import Completer
 from lawtrace.solver.planner.requests import RequestWriter
 from lawtrace.solver.rules import load_rules
-from lawtrace.solver.traces import Trace
+from lawtrace.solver.search.problem import Found
 from tests.support.shell import Shell
 from tests.support.trip_desk import TRIP_DESK
 
@@ -119,8 +119,8 @@ def test_a_completion_keeps_the_objects_that_were_asked_for(tool: str) -> None:
     request = writer.draw(initial, [tool], Random(6))
     assert request is not None
     answer = completer.complete(initial, request)
-    assert isinstance(answer, Trace)
+    assert isinstance(answer, Found)
     names = {call.event.tool for call in request}
-    kept = [(c.event.tool, c.event.arguments) for c in answer.calls if c.event.tool in names]
+    kept = [(c.event.tool, c.event.arguments) for c in answer.trace.calls if c.event.tool in names]
     assert kept == [(c.event.tool, c.event.arguments) for c in request]
-    assert "CheckIdentity" in answer.tools
+    assert "CheckIdentity" in answer.trace.tools

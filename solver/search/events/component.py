@@ -260,9 +260,9 @@ class Component:
             found = [{name: value} for value in self.monitor(rule).status(rule.id).values]
         return tuple(sorted(found, key=repr))
 
-    def give_up(self, rule: Rule) -> None:
-        """Stop defending a rule."""
-        self.protected[self.rules.index(rule)] = False
+    def give_up(self, rule: str) -> None:
+        """Stop defending a rule, given its id."""
+        self.protected[self._compiled.numbers[rule]] = False
 
 
 def compile_components(rules: Sequence[Rule], tools: Mapping[str, ToolSchema]) -> tuple[CompiledComponent, ...]:

@@ -13,17 +13,19 @@ Advice is a shortest sequence of events after which a refused call is allowed, b
 """
 
 import heapq
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice, product
-from typing import Final, Literal
+from typing import Final
 
 from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.logic.terms import is_value
 from lawtrace.solver.rules import Rule
+from lawtrace.solver.search.core import minimal_core
 from lawtrace.solver.search.events.component import Component
 from lawtrace.solver.search.events.means_ends import MeansEnds
-from lawtrace.solver.search.events.space import Budget, Node, Path, RelevantTools, Successors
+from lawtrace.solver.search.events.space import Node, Path, RelevantTools, Successors
+from lawtrace.solver.search.problem import Answer, Budget, Found, Impossible, Obstacle, Unknown
 
 MAX_RESULTS: Final = 300
 """How many results of the calls in question are tried."""
@@ -35,27 +37,29 @@ PendingOutcomes = Sequence[Sequence[Event]]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """Whether all protected rules can be kept.
+class Continuation(Found[Path]):
+    """Events after which all protected rules are kept. ``result``: what the calls in question became before."""
 
-    Attributes:
-        status: ``met`` if a continuation keeps them, ``lost`` if none does, ``undecided`` if the search found none and
-            cannot exclude one.
-        path: the continuation.
-        result: the events that the calls in question became in it.
-        rules: where there is none, the rules that stood in the way.
-        direct: whether the calls in question break these rules themselves.
+    result: Path = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Lost(Impossible):
+    """No continuation keeps all protected rules. The core has those that stood in the way.
+
+    ``direct``: whether the calls in question break each of them themselves. If not, see `conflict`.
     """
 
-    status: Literal["met", "lost", "undecided"]
-    path: Path = ()
-    result: Path = ()
-    rules: tuple[Rule, ...] = ()
     direct: bool = False
 
 
-def decide(component: Component, forced: PendingOutcomes, now: int, budget: Budget, *, exact: bool = True) -> Answer:
-    """Whether all protected rules can be kept after the trace so far and what is forced.
+_OF_FEW = Unknown("the values and times that were tried may not be all that matter")
+
+
+def decide(
+    component: Component, forced: PendingOutcomes, now: int, budget: Budget, *, exact: bool = True
+) -> Answer[Path]:
+    """A continuation that keeps all protected rules after the trace so far and what is forced.
 
     `exact`: whether the forced events are all that the calls in question may become.
     """
@@ -75,15 +79,15 @@ def decide(component: Component, forced: PendingOutcomes, now: int, budget: Budg
                 broken = [rule for rule in now_broken if rule in broken] or now_broken
                 continue
             if not any(distances):
-                return Answer("met", (), events)
+                return Continuation((), events)
             starts.append(events)
         if not starts:
-            return Answer("lost" if exact else "undecided", rules=tuple(broken), direct=True)
+            return Lost(_obstacles(broken), direct=True) if exact else _OF_FEW
         for events in starts:
             for hint in earlier_continuations(component, events, now):
                 log.back_to(base)
                 if _keeps_all(component, events, hint, now):
-                    return Answer("met", hint, events)
+                    return Continuation(hint, events)
         share = Budget(budget.left)
         for events in starts[:MAX_AIMED]:
             log.back_to(base)
@@ -91,7 +95,7 @@ def decide(component: Component, forced: PendingOutcomes, now: int, budget: Budg
             path = MeansEnds(component, now, share).find(next(earlier_continuations(component, events, now), ()))
             log.back_to(base)
             if path is not None and _keeps_all(component, events, path, now):
-                return Answer("met", path, events)
+                return Continuation(path, events)
         log.back_to(base)
         return _search(component, starts, now, budget, exact=exact)
 
@@ -142,7 +146,7 @@ def _with_values(step: Event, old: Mapping[str, Json], new: Mapping[str, Json]) 
     return replace(step, arguments={name: changed(value) for name, value in step.arguments.items()}, result=result)
 
 
-def _search(component: Component, starts: Sequence[Path], now: int, budget: Budget, *, exact: bool) -> Answer:
+def _search(component: Component, starts: Sequence[Path], now: int, budget: Budget, *, exact: bool) -> Answer[Path]:
     relevant = RelevantTools()
     with component.log.attempt():
         base = component.log.mark
@@ -153,15 +157,15 @@ def _search(component: Component, starts: Sequence[Path], now: int, budget: Budg
     while True:
         with component.log.attempt():
             space = Successors(component, starts, now, relevant)
-            budget.left -= len(space.events) // 10  # making them takes time, too
+            budget.spend(len(space.events) // 10)  # making them takes time, too
             found = _best_first(space, starts, budget)
         if found is not None:
             start, path = found
-            return Answer("met", path, start)
+            return Continuation(path, start)
         if budget.left < 0:
-            return Answer("undecided")
+            return Unknown(f"it takes more than {budget.steps} steps")
         if not relevant.grows_by(space):
-            return Answer("lost" if exact and space.exact else "undecided", rules=tuple(space.blocking.values()))
+            return Lost(_obstacles(space.blocking.values())) if exact and space.exact else _OF_FEW
 
 
 def _best_first(space: Successors, starts: Sequence[Path], budget: Budget) -> tuple[Path, Path] | None:
@@ -194,26 +198,28 @@ def _best_first(space: Successors, starts: Sequence[Path], budget: Budget) -> tu
 
 
 def conflict(
-    component: Component, forced: PendingOutcomes, rules: Sequence[Rule], now: int, budget: Budget
-) -> list[Rule]:
+    component: Component, forced: PendingOutcomes, rules: Sequence[str], now: int, budget: Budget
+) -> tuple[Obstacle, ...]:
     """A smallest part of some rules that cannot all be kept after the forced events, as far as it can be decided.
 
-    `rules`: that stood in the way; see `Answer`.
+    `rules`: the ids of those that stood in the way; see `Lost`.
     """
-    if len(rules) < 2:
-        return list(rules)
     before = list(component.protected)
+
+    def excludes(_: str, others: Sequence[str]) -> bool:
+        component.protected[:] = [rule.id in others for rule in component.rules]
+        return budget.left >= 0 and isinstance(decide(component, forced, now, budget), Impossible)
+
+    named = [rule.id for rule in component.rules if rule.id in rules]
     try:
-        component.protected[:] = [rule in rules for rule in component.rules]
-        for number, defended in enumerate(list(component.protected)):
-            if defended:
-                component.protected[number] = False
-                if budget.left < 0 or decide(component, forced, now, budget).status != "lost":
-                    component.protected[number] = True
-        needed = [rule for rule, left in zip(component.rules, component.protected, strict=True) if left]
-        return needed or list(rules)
+        core = minimal_core(named, excludes) if len(named) > 1 else named
     finally:
         component.protected[:] = before
+    return tuple(Obstacle("rule", rule) for rule in core)
+
+
+def _obstacles(rules: Iterable[Rule]) -> tuple[Obstacle, ...]:
+    return tuple(Obstacle("rule", rule.id) for rule in rules)
 
 
 def learn(component: Component, forced: Path, continuation: Path) -> None:
@@ -295,6 +301,6 @@ def _allows(component: Component, starts: Sequence[Path], now: int, budget: Budg
             distances = component.replay(later)
         if distances is None:
             continue
-        if not any(distances) or decide(component, [[event] for event in later], now, budget).status == "met":
+        if not any(distances) or isinstance(decide(component, [[event] for event in later], now, budget), Found):
             return True
     return False

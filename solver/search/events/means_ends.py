@@ -17,8 +17,9 @@ from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.logic.terms import is_value
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.events.component import Component
-from lawtrace.solver.search.events.space import Budget, Path
+from lawtrace.solver.search.events.space import Path
 from lawtrace.solver.search.events.vocabulary import AbstractEvent, Live
+from lawtrace.solver.search.problem import Budget
 
 MAX_LENGTH: Final = 30
 """How many duties are met one after the other."""

@@ -12,23 +12,12 @@ from lawtrace.solver.logic.windows import Window
 from lawtrace.solver.monitoring.rule_status import Fingerprint
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.events.component import Component
+from lawtrace.solver.search.problem import Budget
 
 MAX_TIMES: Final = 80
 """At how many different times events of a continuation may happen."""
 
 Path = tuple[Event, ...]
-
-
-class Budget:
-    """Steps that are left."""
-
-    def __init__(self, steps: int) -> None:
-        self.left = steps
-
-    def spend(self) -> bool:
-        """Use one step; whether there was one."""
-        self.left -= 1
-        return self.left >= 0
 
 
 class RelevantTools:

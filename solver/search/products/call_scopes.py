@@ -15,15 +15,13 @@ arguments or amounts that do not fit together.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.events import SPEAKERS
 from lawtrace.solver.automata.alphabet import Alphabet
 from lawtrace.solver.logic.conditions import Condition
 from lawtrace.solver.logic.syntax import Atom
-
-ScopeName = Literal["free", "environment"]
+from lawtrace.solver.search.problem import ScopeName
 
 
 @dataclass(frozen=True, slots=True)

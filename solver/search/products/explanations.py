@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, Tool
+from lawtrace.solver.search.problem import Proof
 from lawtrace.solver.search.products.call_scopes import AbstractTrace
-from lawtrace.solver.search.products.prover import Infeasible
 
 
 def step_texts(trace: AbstractTrace) -> tuple[str, ...]:
@@ -18,18 +18,18 @@ def join_names(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
-def describe_proof(infeasible: Infeasible) -> str:
+def describe_proof(proof: Proof[AbstractTrace]) -> str:
     """Why no such trace exists; each rule named is necessary for that."""
     scope = {
         "free": "sequences of calls of any length",
         "environment": "sequences of calls of any length that meet the environment's preconditions",
-    }[infeasible.scope]
-    states = "the only state" if infeasible.nodes == 1 else f"all {infeasible.nodes} states"
+    }[proof.scope]
+    states = "the only state" if proof.nodes == 1 else f"all {proof.nodes} states"
     sentences = [f"Proved for {scope}: a search through {states} found no exception."]
-    for rule, trace in infeasible.counterexamples.items():
+    for rule, trace in proof.without.items():
         sentences.append(f"Without {rule} there is one: {', '.join(step_texts(trace)) or 'the empty trace'}.")
-    if infeasible.undecided:
-        sentences.append(f"Whether {join_names(infeasible.undecided)} could be left out was not decided.")
+    if proof.undecided:
+        sentences.append(f"Whether {join_names(proof.undecided)} could be left out was not decided.")
     return " ".join(sentences)
 
 

@@ -4,8 +4,7 @@ A node is a state of the scope and one state of each automaton. Nodes are create
 automaton that accepts every continuation is in `ACCEPTING_SINK`, and a node in which an automaton accepts no
 continuation is not created. Without that, n independent rules have 3^n nodes instead of 2^n, most of them dead.
 
-There are three results. *Found* is a trace. *Exhausted* means that every node was visited and none accepts: a proof for
-traces of every length. *Undecided* means that a limit was reached.
+Every answer is a trace, a proof for traces of every length (all nodes were visited, and none accepts), or unknown.
 
 Quantified rules are instantiated for one value, the same for all rules. A trace breaks `forall x: f` if f is false for
 some value that occurs. So a search for traces that break one rule and keep others may follow a value for which that
@@ -38,6 +37,7 @@ from lawtrace.solver.logic.conditions import (
 )
 from lawtrace.solver.logic.scoping import rename_variable
 from lawtrace.solver.logic.syntax import Always, ForAll, Formula, Not, Or, Top, atoms_of
+from lawtrace.solver.search.problem import Budget, Found, Proof, Unknown
 from lawtrace.solver.search.products.call_scopes import AbstractCall, AbstractTrace, CallScope
 
 NODE_LIMIT: Final = 20_000
@@ -104,32 +104,18 @@ class Component:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A trace that all components accept, whether it is known to be a shortest one, and the nodes visited."""
+class FoundSteps(Found[AbstractTrace]):
+    """A trace that all components accept. ``shortest``: whether it is known that none is shorter."""
 
-    trace: AbstractTrace
     shortest: bool
-    nodes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Exhausted:
-    """No trace of any length is accepted; the number of nodes visited proves it."""
-
-    nodes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Undecided:
-    """Neither a trace nor a proof; the reason, and the nodes visited."""
-
-    reason: str
-    nodes: int
+ProductAnswer = FoundSteps | Proof[AbstractTrace] | Unknown
 
 
 def search(
-    scope: CallScope, components: Sequence[Component], *, shortest: bool = True
-) -> Found | Exhausted | Undecided:
+    scope: CallScope, components: Sequence[Component], budget: Budget, *, shortest: bool = True
+) -> ProductAnswer:
     """A trace of the scope, possibly empty, that all components accept.
 
     With ``shortest``, the search begins breadth first, so that the trace is a shortest one. If that takes too many
@@ -137,10 +123,12 @@ def search(
     action in any order, it makes one after the other instead of trying every subset.
     """
     if shortest:
-        answer = _best_first_search(scope, components, BREADTH_FIRST_LIMIT, breadth_first=True)
-        if not isinstance(answer, Undecided):
+        few = Budget(BREADTH_FIRST_LIMIT)
+        answer = _best_first_search(scope, components, few, breadth_first=True)
+        budget.spend(few.steps - few.left)
+        if not isinstance(answer, Unknown):
             return answer
-    return _best_first_search(scope, components, NODE_LIMIT, breadth_first=False)
+    return _best_first_search(scope, components, budget, breadth_first=False)
 
 
 _Column = tuple[int, ...]
@@ -160,17 +148,18 @@ class _Move:
 
 
 def _best_first_search(
-    scope: CallScope, components: Sequence[Component], limit: int, *, breadth_first: bool
-) -> Found | Exhausted | Undecided:
+    scope: CallScope, components: Sequence[Component], budget: Budget, *, breadth_first: bool
+) -> ProductAnswer:
     """Breadth first, or the node with the smallest distance estimate first."""
     if any(_conditions(tool, components)[MAX_CONDITIONS_PER_TOOL:] for tool in scope.tools):
-        return Undecided(f"more than {MAX_CONDITIONS_PER_TOOL} conditions on one tool", 0)
+        return Unknown(f"there are more than {MAX_CONDITIONS_PER_TOOL} conditions on one tool")
     accepting = [component.accepting for component in components]
     start: _Node = (0, tuple(component.initial for component in components))
+    budget.spend()
     if REJECTING_SINK in start[1]:
-        return Exhausted(1)
+        return Proof(scope=scope.name, nodes=1)
     if _all_accept(accepting, start[1]):
-        return Found((), shortest=True, nodes=1)
+        return FoundSteps((), shortest=True)
     kinds = _step_kinds(scope, components)
     moves: dict[int, list[_Move]] = {}
     reached: dict[_Node, tuple[_Node, AbstractCall] | None] = {start: None}
@@ -186,13 +175,14 @@ def _best_first_search(
                 continue
             following: _Node = (move.target, after)
             reached[following] = (node, move.step)
+            enough = budget.spend()
             if _all_accept(accepting, after):
-                return Found(_trace(reached, following), breadth_first, len(reached))
-            if len(reached) > limit:
-                return Undecided(f"more than {limit} states", len(reached))
+                return FoundSteps(_trace(reached, following), breadth_first)
+            if not enough:
+                return Unknown(f"there are more than {budget.steps} states")
             priority = 0 if breadth_first else _distance_estimate(components, after)
             heapq.heappush(waiting, (priority, len(reached), following))
-    return Exhausted(len(reached))
+    return Proof(scope=scope.name, nodes=len(reached))
 
 
 def _after(move: _Move, states: _States) -> _States | None:

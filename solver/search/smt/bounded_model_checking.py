@@ -11,7 +11,6 @@ left out) is an assumption, and a certificate says so.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import cast
 
 import z3
@@ -23,26 +22,13 @@ from lawtrace.environments.spec.tools import FromTrace
 from lawtrace.environments.spec.types import Value
 from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.monitoring.monitor import Monitor
-from lawtrace.solver.search.smt.call_encoding import CallEncoding, Obstacle, rename
+from lawtrace.solver.search.problem import Answer, Found, Impossible, Unknown
+from lawtrace.solver.search.smt.call_encoding import CallEncoding, rename
 from lawtrace.solver.search.smt.environment_encoding import cone_of_influence
 from lawtrace.solver.search.smt.rule_encoding import Rule
 
 QUERY_RLIMIT = 20_000_000
 """Z3's resource units for one query. Queries beyond them are reported as undecided."""
-
-
-@dataclass(frozen=True, slots=True)
-class BoundedAnswer:
-    """Z3's answer: a trace, confirmed by the simulator and the rules; or the obstacles that exclude one; or neither if
-    it was not decided.
-    """
-
-    trace: tuple[Event, ...] | None
-    obstacles: tuple[Obstacle, ...] | None
-
-    @property
-    def decided(self) -> bool:
-        return self.trace is not None or self.obstacles is not None
 
 
 class BoundedEncoding:
@@ -62,7 +48,7 @@ class BoundedEncoding:
         self.unsupported = tuple(self._calls.rules.unsupported)
         """Parts of rules that were left unconstrained, a sentence each."""
 
-    def ask_pair(self, first: str, second: str) -> BoundedAnswer:
+    def ask_pair(self, first: str, second: str) -> Answer[tuple[Event, ...]]:
         """Whether a trace has a call of ``second`` directly after one of ``first``."""
         goal = z3.Bool(f"pair {first} {second}")
         places = zip(self._calls.steps, self._calls.steps[1:], strict=False)
@@ -70,7 +56,7 @@ class BoundedEncoding:
         self._calls.solver.add(z3.Implies(goal, z3.Or(alternatives)))
         return self._ask(goal)
 
-    def ask(self) -> BoundedAnswer:
+    def ask(self) -> Answer[tuple[Event, ...]]:
         """Whether there is any trace."""
         return self._ask()
 
@@ -88,12 +74,14 @@ class BoundedEncoding:
             "a look-up makes a row known only if it is the only match",
         )
 
-    def _ask(self, *goals: z3.BoolRef) -> BoundedAnswer:
+    def _ask(self, *goals: z3.BoolRef) -> Answer[tuple[Event, ...]]:
         result = self._calls.solver.check(*self._calls.selectors, *goals)
-        if result == z3.sat:
-            # Where a condition was left unconstrained, Z3's trace may break a rule; the simulator decides.
-            return BoundedAnswer(self._simulated(self._calls.solver.model()), None)
-        return BoundedAnswer(None, self._calls.obstacles(*goals) if result == z3.unsat else None)
+        if result == z3.unsat:
+            return Impossible(self._calls.obstacles(*goals), self.length)
+        if result != z3.sat:
+            return Unknown("Z3 did not decide it within its limit")
+        found = self._simulated(self._calls.solver.model())
+        return Unknown("the trace that Z3 found does not run, or breaks a rule") if found is None else Found(found)
 
     def _simulated(self, model: z3.ModelRef) -> tuple[Event, ...] | None:
         """The calls of a model executed by the simulator; None unless each completes and they keep every rule.

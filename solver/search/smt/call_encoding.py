@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from random import Random
 from types import MappingProxyType
-from typing import Final, Literal, cast
+from typing import Final, cast
 
 import z3
 
@@ -27,6 +27,8 @@ from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.terms import arguments_of
 from lawtrace.environments.spec.tools import Fails, FromLookup, FromTrace, FromUser, Raises, Tool
 from lawtrace.environments.spec.types import ListOf, Record, Value, has_objects, usual_internal
+from lawtrace.solver.search.core import minimal_core
+from lawtrace.solver.search.problem import Obstacle, ObstacleKind
 from lawtrace.solver.search.smt.environment_encoding import (
     Knowledge,
     initial_knowledge,
@@ -42,18 +44,6 @@ from lawtrace.solver.search.smt.symbolic_trace import SymbolicStep
 from lawtrace.solver.search.smt.symbolic_windows import TimeBounds
 
 NO_WISHES: Final[Mapping[str, Value]] = MappingProxyType({})
-
-
-ObstacleKind = Literal["precondition", "knowledge", "rule"]
-
-
-@dataclass(frozen=True, slots=True)
-class Obstacle:
-    """A precondition, missing knowledge or rule that may exclude a call or trace, in words. A rule has no tool."""
-
-    kind: ObstacleKind
-    text: str
-    tool: str | None = None
 
 
 def _refusal_text(tool: str, refusal: Raises | Fails) -> str:
@@ -213,12 +203,12 @@ class CallEncoding:
         """A minimal set of obstacles that excludes every trace, after an unsatisfiable query."""
         # Z3's own core depends on earlier queries of the process. Deletion in a fixed order is deterministic; from
         # the end, it prefers refusals of the environment to many rules.
-        core = dict(self._selectors)
-        for obstacle in reversed(self._selectors):
-            without = {other: literal for other, literal in core.items() if other != obstacle}
-            if self.solver.check(*without.values(), *goals) == z3.unsat:
-                core = without
-        return tuple(core)
+
+        def excludes(_: Obstacle, others: Sequence[Obstacle]) -> bool:
+            # Z3 is told of the others in the order in which they were made.
+            return self.solver.check(*(self._selectors[other] for other in reversed(others)), *goals) == z3.unsat
+
+        return minimal_core(reversed(self._selectors), excludes)[::-1]
 
     def domain_of(self, variable: z3.ExprRef) -> Amount | Sequence[Value]:
         """The values of an open argument."""

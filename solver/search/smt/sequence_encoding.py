@@ -1,8 +1,8 @@
 """Arguments, times and an initial state for a sequence of tools, all rules included.
 
 The tools are given, and what is open are arguments, the times that follow from them, and, if a rare initial state is
-needed, the fields of its rows. Sequences that begin alike share the context. Where no arguments exist, the answer is a
-*conflict*: the shortest beginning for which this is so, and what stands in the way. A search goes back as far and
+needed, the fields of its rows. Sequences that begin alike share the context. Where no arguments exist, the answer says
+for which shortest beginning this is so, and what stands in the way: a *conflict*. A search goes back as far and
 avoids that beginning from then on.
 """
 
@@ -18,7 +18,8 @@ from lawtrace.environments.spec.samplers import Amount
 from lawtrace.environments.spec.state import Row, State
 from lawtrace.environments.spec.types import Value
 from lawtrace.solver.predicates import tools_named
-from lawtrace.solver.search.smt.call_encoding import CallEncoding, Obstacle, open_parts
+from lawtrace.solver.search.problem import Answer, Found, Impossible, Obstacle, Unknown
+from lawtrace.solver.search.smt.call_encoding import CallEncoding, open_parts
 from lawtrace.solver.search.smt.environment_encoding import cone_of_influence
 from lawtrace.solver.search.smt.rule_encoding import Rule
 
@@ -28,6 +29,7 @@ SEQUENCE_RLIMIT = 4_000_000
 
 LIST_ITEMS = 2
 """How many items a list of references has; equal ones count once."""
+_UNDECIDED = Unknown("Z3 did not decide it within its limit")
 
 
 @dataclass(slots=True)
@@ -44,20 +46,14 @@ class SolvedSequence:
     """Arguments with which all calls complete and all rules are kept.
 
     Attributes:
+        tools: of the calls.
         arguments: of each call, in internal form, without derived ones.
         created: for each call the keys of the rows that it creates in the encoding, by the name of the result.
     """
 
+    tools: tuple[str, ...]
     arguments: tuple[Mapping[str, Value], ...]
     created: tuple[Mapping[str, Value], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SequenceConflict:
-    """No arguments carry the first `length` tools. The obstacles are a minimal set that excludes them."""
-
-    length: int
-    obstacles: tuple[Obstacle, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,25 +97,21 @@ class SequenceEncoding:
             self._calls.begin(self._opened(initial, ranges))
         self._choices: tuple[tuple[str, ...], ...] = ()
 
-    def solve(
-        self, tools: Sequence[str], wished: Sequence[Mapping[str, Value]]
-    ) -> SolvedSequence | SequenceConflict | None:
-        """Arguments for the tools, as near to the wished ones as a greedy choice gets; None if Z3 does not decide."""
+    def solve(self, tools: Sequence[str], wished: Sequence[Mapping[str, Value]]) -> Answer[SolvedSequence]:
+        """Arguments for the tools, as near to the wished ones as a greedy choice gets."""
         with self._kept([(tool,) for tool in tools], wished):
             result = self._check()
             if result == z3.sat:
-                return self._solution(tools, wished)
+                return Found(self._solution(tools, wished))
             if result != z3.unsat:
-                return None
+                return _UNDECIDED
             obstacles = self._calls.obstacles()
         return self._shortest(len(tools), obstacles)
 
     def choose(
         self, choices: Sequence[tuple[str, ...]], demands: Mapping[str, Rule], *, keep_first: bool = False
-    ) -> tuple[tuple[str, ...], SolvedSequence] | SequenceConflict | None:
+    ) -> Answer[SolvedSequence]:
         """A sequence with arguments; at each step the first of some tools that is possible.
-
-        A conflict if there is none; None if Z3 does not decide.
 
         Args:
             demands: requirements on the sequence beside the rules.
@@ -130,13 +122,15 @@ class SequenceEncoding:
                 truth = self._calls.rules.kept_at_end(demand)
                 self._calls.solver.add(z3.Implies(self._calls.selector("rule", name), truth))
             result = self._check()
+            if result == z3.unsat:
+                return Impossible(self._calls.obstacles(), len(choices))
             if result != z3.sat:
-                return SequenceConflict(len(choices), self._calls.obstacles()) if result == z3.unsat else None
+                return _UNDECIDED
             if keep_first:
                 wanted = [step.calls[tools[0]] for tools, step in zip(choices, self._calls.steps, strict=True)]
                 self._assert(*self._largest([act for act in wanted if z3.is_expr(act)]))
             found = self._first_possible()
-            return found, self._solution(found, [{} for _ in found])
+            return Found(self._solution(found, [{} for _ in found]))
 
     def _first_possible(self) -> tuple[str, ...]:
         """At each step the first tool that leaves a solution. It is asserted."""
@@ -214,15 +208,15 @@ class SequenceEncoding:
         self._use.seconds += self._use.clock() - started
         return result
 
-    def _shortest(self, length: int, obstacles: tuple[Obstacle, ...]) -> SequenceConflict:
+    def _shortest(self, length: int, obstacles: tuple[Obstacle, ...]) -> Impossible:
         """The shortest beginning that no continuation helps. Steps are taken back to it."""
-        found = SequenceConflict(length, obstacles)
+        found = Impossible(obstacles, length)
         while self._choices:
             with _scope(self._calls.solver):
                 self._demand(self._calls.rules.may_still_be_kept)
                 if self._check() != z3.unsat:
                     return found
-                found = SequenceConflict(len(self._choices), self._calls.obstacles())
+                found = Impossible(self._calls.obstacles(), len(self._choices))
             self._calls.pop()
             self._choices = self._choices[:-1]
         return found
@@ -248,6 +242,7 @@ class SequenceEncoding:
         model = calls.solver.model()
         places = list(enumerate(tools))
         return SolvedSequence(
+            tuple(tools),
             tuple(calls.closed_arguments(number, tool, model) for number, tool in places),
             tuple(calls.created_keys(number, tool) for number, tool in places),
         )

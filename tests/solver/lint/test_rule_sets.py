@@ -28,9 +28,10 @@ from lawtrace.solver.logic.syntax import And, Atom, Eventually, Formula, Or, Top
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.planner.product import Product, environment_scope
 from lawtrace.solver.rules import Rule, load_rules
+from lawtrace.solver.search.problem import Budget, Found
 from lawtrace.solver.search.products import product_search
 from lawtrace.solver.search.products.call_scopes import AbstractCall
-from lawtrace.solver.search.products.product_search import Component, Found, search
+from lawtrace.solver.search.products.product_search import NODE_LIMIT, Component, search
 from tests.support.semantics import holds
 
 
@@ -239,7 +240,7 @@ def test_a_refused_call_is_possible_anywhere_and_changes_nothing() -> None:
     scope = environment_scope(BOXES)
     assert scope.successor(0, AbstractCall("Open")) is None
     assert scope.successor(0, AbstractCall("Open", completed=False)) == 0
-    found = search(scope, [Component(compile_formula(parse("attempted(Open)")))])
+    found = search(scope, [Component(compile_formula(parse("attempted(Open)")))], Budget(NODE_LIMIT))
     assert isinstance(found, Found)
     assert [str(step) for step in found.trace] == ["Open refused"]
 

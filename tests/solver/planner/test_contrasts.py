@@ -26,10 +26,11 @@ from lawtrace.environments.spec.tools import FromLookup
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.questions import Question, Reading
 from lawtrace.schemas.trace_options import Difficulty
-from lawtrace.solver.planner.completion import Completer, Impossible
+from lawtrace.solver.planner.completion import Completer
 from lawtrace.solver.planner.contrasts import ContrastPair, ContrastSearch, DifficultyMeter, changed_facts
 from lawtrace.solver.planner.requests import RequestWriter
 from lawtrace.solver.rules import Rule
+from lawtrace.solver.search.problem import Answer, Found, Impossible
 from lawtrace.solver.traces import PlannedCall, Trace
 from tests.support.parcel_office import DECLARED, OFFICE, PARCELS, RECORDED, TRULY, UNKNOWN
 from tests.support.parcel_office import initial_state as parcels
@@ -103,12 +104,16 @@ def test_a_request_needs_a_look_up_that_is_no_compliance_tool() -> None:
     assert RequestWriter(world).draw(initial_state("sturdy"), ["SendParcel"], Random(1)) is None
 
 
+def trace_of(answer: Answer[Trace]) -> Trace:
+    assert isinstance(answer, Found)
+    return answer.trace
+
+
 @pytest.mark.parametrize("kind", ["sturdy", "fragile"])
 def test_a_completion_keeps_the_request_and_adds_what_the_rules_need(kind: str) -> None:
     state = initial_state(kind)
     calls = request(state)
-    found = Completer(WORLD, DUTIES).complete(state, calls)
-    assert isinstance(found, Trace)
+    found = trace_of(Completer(WORLD, DUTIES).complete(state, calls))
     check_trace(WORLD, found, DUTIES, (), 5)
     ordinary = [event for event in found.events if event.tool not in WORLD.compliance_tools]
     assert [(event.tool, event.arguments) for event in ordinary] == [(c.event.tool, c.event.arguments) for c in calls]
@@ -123,8 +128,7 @@ def test_a_completion_keeps_the_request_and_adds_what_the_rules_need(kind: str) 
 
 def test_without_rules_a_completion_is_the_request() -> None:
     state = initial_state("sturdy")
-    found = Completer(WORLD, ()).complete(state, request(state))
-    assert isinstance(found, Trace)
+    found = trace_of(Completer(WORLD, ()).complete(state, request(state)))
     assert found.tools == ("FindParcel", "SendParcel")
 
 
@@ -132,19 +136,17 @@ def test_what_has_no_lawful_way_is_impossible_and_the_rule_is_named() -> None:
     state = initial_state("fragile")
     found = Completer(WORLD, BAN).complete(state, request(state))
     assert isinstance(found, Impossible)
-    assert (found.length, [obstacle.text for obstacle in found.obstacles]) == (10, ["sturdy only"])
+    assert (found.calls, found.rules) == (10, ("sturdy only",))
 
 
 def test_a_refusal_shows_its_reason_and_changes_nothing_else() -> None:
     state = initial_state("fragile")
     completer, calls = Completer(WORLD, BAN), request(state)
-    found = completer.decline(state, calls)
-    assert isinstance(found, Trace)
+    found = trace_of(completer.decline(state, calls))
     check_trace(WORLD, found, BAN, (), 3)
     assert found.tools == ("FindParcel", "InspectParcel", "DeclineParcel")
     assert isinstance(completer.decline(state, calls, len(found.calls), other_than=found), Impossible)
-    either = Completer(WORLD, BAN[:2]).decline(state, calls, other_than=found)
-    assert isinstance(either, Trace)
+    either = trace_of(Completer(WORLD, BAN[:2]).decline(state, calls, other_than=found))
     assert either.events[-1].arguments["reason"] == "it is unsealed"
 
 
@@ -165,7 +167,7 @@ def test_the_sides_of_a_pair_declare_what_they_found() -> None:
 def test_a_side_without_a_lawful_way_declines() -> None:
     (pair,) = pairs(*BAN)
     assert pair.declined is not None
-    assert [obstacle.text for obstacle in pair.declined.obstacles] == ["sturdy only"]
+    assert pair.declined.rules == ("sturdy only",)
     assert pair.other.tools == ("FindParcel", "InspectParcel", "DeclineParcel")
 
 

@@ -22,6 +22,7 @@ from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
 from lawtrace.solver.planner.trace_spec import TraceSpec
 from lawtrace.solver.rules import Rule
+from lawtrace.solver.search.problem import Found, Impossible, Unknown
 from lawtrace.solver.search.smt.bounded_model_checking import BoundedEncoding
 from tests.support.random_environments import random_multi_tool_environment
 from tests.support.trace_checks import keeps
@@ -41,15 +42,15 @@ def differences(seed: int) -> Iterator[str]:
     exact = not _takes_amounts(environment) and not spec.monitored_rules
     for first, second in all_pairs(environment.tools, repeat=2):
         pair, answer = (first, second), encoding.ask_pair(first, second)
-        if not answer.decided:
+        if isinstance(answer, Unknown):
             yield f"{pair}: what Z3 found does not run"
-        if answer.trace is not None and pair not in planned:
+        if isinstance(answer, Found) and pair not in planned:
             yield f"{pair} is excluded, and Z3 has {answer.trace}"
-        if answer.obstacles is not None and pair in planned:
+        if isinstance(answer, Impossible) and pair in planned:
             if exact:
-                yield f"{pair} is planned, and Z3 excludes it: {answer.obstacles}"
+                yield f"{pair} is planned, and Z3 excludes it: {answer.core}"
             elif (carried := _carried(spec, pair, seed)) is not None:
-                yield f"{pair} is carried out by {carried}, and Z3 excludes it: {answer.obstacles}"
+                yield f"{pair} is carried out by {carried}, and Z3 excludes it: {answer.core}"
 
 
 def _takes_amounts(environment: Environment) -> bool:

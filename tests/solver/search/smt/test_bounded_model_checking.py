@@ -19,7 +19,8 @@ from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.trace_spec import TraceSpec, mode_formulas
 from lawtrace.solver.rules import Rule, load_rules
-from lawtrace.solver.search.smt.bounded_model_checking import BoundedAnswer, BoundedEncoding
+from lawtrace.solver.search.problem import Answer, Found, Impossible, Unknown
+from lawtrace.solver.search.smt.bounded_model_checking import BoundedEncoding
 from tests.support.incident_room import EMPTY, INCIDENT_ROOM
 from tests.support.semantics import holds_on
 
@@ -51,9 +52,9 @@ def test_z3_and_the_product_agree_on_every_pair_and_z3s_traces_run(mode: TraceMo
     for first in ENVIRONMENT.tools:
         for second in ENVIRONMENT.tools:
             answer = encoding.ask_pair(first, second)
-            assert answer.decided
-            assert (answer.trace is not None) == ((first, second) in feasible), (first, second)
-            if answer.trace is None:
+            assert not isinstance(answer, Unknown)
+            assert isinstance(answer, Found) == ((first, second) in feasible), (first, second)
+            if not isinstance(answer, Found):
                 continue
             events = run_calls(answer.trace)
             assert all(event.completed for event in events)
@@ -66,10 +67,8 @@ def test_z3_and_the_product_agree_on_every_pair_and_z3s_traces_run(mode: TraceMo
 def test_obstacles_name_the_causes() -> None:
     encoding = BoundedEncoding(ENVIRONMENT, automata_of("coverage"), length=6, initial=INITIAL)
     answer = encoding.ask_pair("RecordAuditEvent", "RecordAuditEvent")
-    assert answer.obstacles is not None
-    assert [obstacle.text for obstacle in answer.obstacles] == [
-        "RecordAuditEvent needs an event that is not recorded yet"
-    ]
+    assert isinstance(answer, Impossible)
+    assert [obstacle.text for obstacle in answer.core] == ["RecordAuditEvent needs an event that is not recorded yet"]
     assert any("6 calls" in assumption for assumption in encoding.assumptions())
 
 
@@ -79,10 +78,10 @@ def test_without_its_rule_a_forbidden_pair_becomes_possible() -> None:
     once = next(name for name in automata if name.startswith("G(CheckAuthorization"))
     pair = ("CheckAuthorization", "CheckAuthorization")
     forbidden = BoundedEncoding(ENVIRONMENT, automata, length=8, initial=INITIAL).ask_pair(*pair)
-    assert forbidden.obstacles is not None
-    assert once in {obstacle.text for obstacle in forbidden.obstacles}
+    assert isinstance(forbidden, Impossible)
+    assert once in forbidden.rules
     others = {name: automaton for name, automaton in automata.items() if name != once}
-    assert BoundedEncoding(ENVIRONMENT, others, length=8, initial=INITIAL).ask_pair(*pair).trace is not None
+    assert isinstance(BoundedEncoding(ENVIRONMENT, others, length=8, initial=INITIAL).ask_pair(*pair), Found)
 
 
 @pytest.mark.slow
@@ -91,8 +90,8 @@ def test_an_exhausted_balance_is_an_obstacle() -> None:
     rows = tuple(type(row)({**row.values, "balance": 5_00}) for row in broke.tables["accounts"])
     encoding = BoundedEncoding(ENVIRONMENT, automata_of("tasks"), length=8, initial=broke.with_table("accounts", rows))
     answer = encoding.ask()
-    assert answer.obstacles is not None
-    assert any("balance does not cover" in obstacle.text for obstacle in answer.obstacles)
+    assert isinstance(answer, Impossible)
+    assert any("balance does not cover" in obstacle.text for obstacle in answer.core)
 
 
 # Rules on arguments and results, and quantified rules.
@@ -129,12 +128,12 @@ def test_z3_and_the_product_agree_for_rules_with_conditions(name: str) -> None:
     tools = ("TransferFunds", "PayBill", "RecordAuditEvent", "CheckAuthorization", "SearchTransactions")
     for pair in product(tools, repeat=2):
         answer = encoding.ask_pair(*pair)
-        if answer.decided:
-            assert answer.trace is None or pair in feasible, pair
-            assert answer.trace is not None or pair not in feasible or not rule.has_table, pair
-        else:
+        if isinstance(answer, Impossible):
+            assert pair not in feasible or not rule.has_table, pair
+        elif isinstance(answer, Unknown):
             assert encoding.unsupported
-        if answer.trace is not None:
+        else:
+            assert pair in feasible, pair
             events = run_calls(answer.trace)
             assert all(event.completed for event in events)
             assert holds_on(parse(LOOKING[name]), events)
@@ -153,14 +152,14 @@ def test_a_certificate_names_the_rule_with_the_condition() -> None:
     rule = "forall a: G !TransferFunds(from_account_number == a)"
     encoding = BoundedEncoding(ENVIRONMENT, {rule: compile_formula(parse(rule))}, length=5, initial=INITIAL)
     answer = encoding.ask_pair("GetAccountInformation", "TransferFunds")
-    assert answer.obstacles is not None
-    assert [(obstacle.kind, obstacle.text) for obstacle in answer.obstacles] == [("rule", rule)]
+    assert isinstance(answer, Impossible)
+    assert [(obstacle.kind, obstacle.text) for obstacle in answer.core] == [("rule", rule)]
 
 
 # Rules with time, several variables and aggregates.
 
 
-def ask_incident_room(*formulas: str, length: int) -> BoundedAnswer:
+def ask_incident_room(*formulas: str, length: int) -> Answer[tuple[Event, ...]]:
     rules = {text: Rule(id=text, formula=text).compiled for text in formulas}
     encoding = BoundedEncoding(INCIDENT_ROOM, rules, length=length, initial=EMPTY)
     assert encoding.unsupported == ()
@@ -172,7 +171,7 @@ NOTIFIED = "forall i: G(Open(result.incident_id == i) -> F[> 5min, <= 20min] Not
 
 def test_a_trace_meets_a_deadline_for_each_object() -> None:
     answer = ask_incident_room(NOTIFIED, "F Open & F Archive", length=6)
-    assert answer.trace is not None
+    assert isinstance(answer, Found)
     assert holds_on(parse(NOTIFIED), answer.trace)
     opened, notified, archived = (
         [cast("int", event.time) for event in answer.trace if event.tool == tool]
@@ -196,12 +195,12 @@ ARCHIVED_SOON = "forall i: G(Open(result.incident_id == i) -> F[<= 28min] Archiv
 )
 def test_what_excludes_a_trace_is_named(formulas: tuple[str, ...], kinds: set[str]) -> None:
     answer = ask_incident_room(*formulas, length=4)
-    assert answer.obstacles is not None
-    assert {obstacle.kind for obstacle in answer.obstacles} == kinds
-    assert {obstacle.text for obstacle in answer.obstacles if obstacle.kind == "rule"} == {*formulas}
+    assert isinstance(answer, Impossible)
+    assert {obstacle.kind for obstacle in answer.core} == kinds
+    assert set(answer.rules) == {*formulas}
 
 
 def test_a_rule_reads_the_rows_of_a_result() -> None:
     listed = 'F List(any i in result.incidents: i.title == "leak")'
-    assert ask_incident_room(listed, length=2).trace is not None
-    assert ask_incident_room(listed, 'G !Open(title == "leak")', length=2).obstacles is not None
+    assert isinstance(ask_incident_room(listed, length=2), Found)
+    assert isinstance(ask_incident_room(listed, 'G !Open(title == "leak")', length=2), Impossible)
