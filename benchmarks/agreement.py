@@ -6,7 +6,8 @@
 
 `sheet` draws sessions of the tasks: references, the calls of one side of a contrast pair on the other, doing just what
 the request asks, and mutants of references that the simulator carries out. It writes `NAME.sheet.md`, which an
-annotator reads, and `NAME.key.jsonl`, which no annotator sees. An annotator writes `NAME.WHO.jsonl`, a line a session:
+annotator reads, and `NAME.key.jsonl`, which no annotator sees. Done again after the rules were changed, it judges the
+same sessions by the rules of now. An annotator writes `NAME.WHO.jsonl`, a line a session:
 
     {"id": "clinic-01", "law": "lawful", "manual": "kept", "words": "§ 164.502(b)(1): ..."}
 
@@ -37,6 +38,7 @@ from lawtrace.solver.coverage.mutants import calls_of
 from lawtrace.solver.coverage.mutations import mutants_of
 from lawtrace.solver.interpretations import judge_legality, question_groups
 from lawtrace.solver.masking.instructions import requested_calls
+from lawtrace.solver.rules import Rule, load_rules
 from lawtrace.solver.traces import PlannedCall, Trace, replay
 
 Kind = Literal["reference", "other side", "only what is asked", "mutant"]
@@ -48,6 +50,7 @@ class Told:
 
     Attributes:
         law: under all interpretations, by the rules of the law.
+        before: the same by the rules that the tasks were made for.
         manual: whether it keeps the rules of the manual.
         rules: the rules that it breaks; ``duties``: what they ask (`lawtrace.solver.rules.RuleKind`).
     """
@@ -58,6 +61,7 @@ class Told:
     events: Sequence[Event]
     end: int
     law: Legality
+    before: Legality
     manual: Literal["kept", "broken"]
     rules: Sequence[str]
     duties: Sequence[str]
@@ -65,7 +69,7 @@ class Told:
 
 def sessions_of(domain: Domain, tasks: Sequence[Task], random: Random) -> Iterator[Told]:
     """The sessions of tasks, with one drawn mutant of each reference."""
-    environment = domain.environment
+    environment, rules = domain.environment, load_rules(domain.rules_file)
     sides = {(task.contrast.pair, task.id): task for task in tasks if task.contrast is not None}
     for task in tasks:
         # A workflow asks for all the look-ups of the reference.
@@ -79,7 +83,7 @@ def sessions_of(domain: Domain, tasks: Sequence[Task], random: Random) -> Iterat
             played["other side"] = other.planned
         for kind, calls in played.items():
             ran = replay(environment, initial, calls)
-            yield _judged(task, kind, "", request, ran.events, ran.end)
+            yield _judged(task, rules, kind, "", request, ran.events, ran.end)
         reference = Trace(initial, task.planned, task.target(environment))
         mutants = [one for one in mutants_of(environment, task.rules, reference) if not one.answers]
         for mutant in random.sample(mutants, min(2, len(mutants))):
@@ -88,17 +92,20 @@ def sessions_of(domain: Domain, tasks: Sequence[Task], random: Random) -> Iterat
                 session.advance_time(mutant.pauses.get(number, 0))
                 session.call(tool, arguments)
             if all(event.completed for event in session.events) and mutant.calls != calls_of(reference):
-                yield _judged(task, "mutant", mutant.change, request, session.events, session.end)
+                yield _judged(task, rules, "mutant", mutant.change, request, session.events, session.end)
 
 
-def _judged(task: Task, kind: Kind, change: str, request: str, events: Sequence[Event], end: int) -> Told:
-    verdicts = judge_rules(task.rules, events, (), end=end)
-    law, _ = judge_legality(question_groups(task.rules), verdicts)
+def _judged(
+    task: Task, rules: Sequence[Rule], kind: Kind, change: str, request: str, events: Sequence[Event], end: int
+) -> Told:
+    verdicts = judge_rules(rules, events, (), end=end)
+    law, _ = judge_legality(question_groups(rules), verdicts)
+    before, _ = judge_legality(question_groups(task.rules), judge_rules(task.rules, events, (), end=end))
     broken = [verdict for verdict in verdicts if verdict.broken]
     manual = "broken" if any(verdict.source == "manual" for verdict in broken) else "kept"
     names = [verdict.rule for verdict in broken]
-    duties = sorted({rule.kind or "" for rule in task.rules if rule.id in names})
-    return Told(kind, change, request, [*events], end, law, manual, names, duties)
+    duties = sorted({rule.kind or "" for rule in rules if rule.id in names})
+    return Told(kind, change, request, [*events], end, law, before, manual, names, duties)
 
 
 def tell(told: Told) -> str:
@@ -142,6 +149,7 @@ def write_sheet(domain: Domain, tasks: Sequence[Task], count: int, seed: int, ou
     keys = [
         {name: getattr(one, name) for name in ("kind", "change", "law", "manual", "rules", "duties")}
         | {"id": key, "session": tell(one)}
+        | ({"before": one.before} if one.before != one.law else {})
         for key, one in numbered
     ]
     (out / f"{name}.key.jsonl").write_text("".join(f"{_show(row)}\n" for row in keys), encoding="utf-8")

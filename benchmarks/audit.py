@@ -27,7 +27,7 @@ from lawtrace.schemas.events import Event
 from lawtrace.solver.rules import load_rules
 from lawtrace.solver.traces import replay
 
-TASKS = Path("docs/tasks/1.2")
+TASKS = Path("docs/tasks/1.3")
 TALK = ("Yes, please go on.", "I would like the rest done as well.", "No, leave that as it is.", "Thank you.")
 
 

@@ -45,7 +45,7 @@ from lawtrace.schemas.recipe import Recipe, TaskOptions
 from lawtrace.schemas.task_rows import TraceRow
 from lawtrace.solver.rules import load_rules
 
-TASKS = Path("docs/tasks/1.2/telehealth.jsonl")
+TASKS = Path("docs/tasks/1.3/telehealth.jsonl")
 
 RULES = 20
 """Of the audit."""

@@ -1,6 +1,6 @@
 """Whether verdicts through Inspect equal those of `lawtrace attempt` and `lawtrace grade`, for the baseline policies.
 
-    python -m benchmarks.inspect_verdicts docs/tasks/1.2/*.jsonl [--tasks N] [--shield refuse]
+    python -m benchmarks.inspect_verdicts docs/tasks/1.3/*.jsonl [--tasks N] [--shield refuse]
 
 Needs the extra `inspect`. Each policy attempts each task in each style both ways. Verdicts are compared whole: outcome,
 goal, differences of state, and for each rule everything but the ids of messages. Prints the number of verdicts, how

@@ -24,7 +24,7 @@ from lawtrace.environments.domains.loader import PAPER_DOMAINS
 from lawtrace.runs.release.task_set import read_manifest
 
 RELEASED = Path(__file__).parents[1] / "docs" / "tasks"
-VERSION = "1.2"
+VERSION = "1.3"
 COUNT = 40
 
 

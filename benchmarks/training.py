@@ -1,6 +1,6 @@
 """Episodes a second and memory of many sessions at once, by number of sessions.
 
-    python -m benchmarks.training docs/tasks/1.2/*.jsonl [--sessions 1 50 200] [--episodes 200]
+    python -m benchmarks.training docs/tasks/1.3/*.jsonl [--sessions 1 50 200] [--episodes 200]
         [--shield refuse] [--processes 2]
 
 The sessions take turns: each makes one call of the reference of its task, then the next session does. A session that

@@ -28,9 +28,9 @@ OPEN_REQUEST = s.Tool(
             "What the request says. A court order authorizes just the kind of record and the period that are named. "
             "A subpoena is one that the law firm has issued itself, with no order of a court; 'assurance' is what the "
             "firm has shown in writing, with documents. Surveillance of a disease: the law authorizes the department "
-            "to collect the data, and compels nobody to give them. A refill reminder is about a drug that is currently "
-            "prescribed for the patient. 'payment' is what the company pays the clinic for a flyer, 'involvement' "
-            "the part of a relative in the care, 'earlier_list' is for lists of disclosures.",
+            "to collect the data, and does not compel people to give them. A refill reminder is about a drug that is "
+            "currently prescribed for the patient. 'payment' is what the company pays the clinic for a flyer, "
+            "'involvement' the part of a relative in the care, 'earlier_list' is for lists of disclosures.",
             e.REQUESTS,
             "category",
             "purpose",

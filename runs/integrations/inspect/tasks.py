@@ -37,7 +37,7 @@ def tasks(
     """Tasks of lawtrace, attempted with tools in a simulated session and judged by the dual oracle.
 
     Args:
-        file: the task file, such as docs/tasks/1.2/telehealth.jsonl.
+        file: the task file, such as docs/tasks/1.3/telehealth.jsonl.
         style: of the instructions.
         mode: ``tools``, or ``dialogue`` with a scripted user who answers questions.
         shield: whether a guard in front of the tools warns of calls, or refuses them.
