@@ -23,9 +23,9 @@ from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.planner.product import Product, environment_scope
 from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
 from lawtrace.solver.planner.trace_spec import TraceSpec, completed_calls_automaton
+from lawtrace.solver.search.explanations import describe_preconditions, join_names, step_texts
 from lawtrace.solver.search.problem import Answer, Found, Impossible, Obstacle, Proof, Unknown
 from lawtrace.solver.search.products.call_scopes import AbstractTrace, free_scope
-from lawtrace.solver.search.products.explanations import describe_preconditions, join_names, step_texts
 from lawtrace.solver.search.products.product_search import Component
 from lawtrace.solver.search.products.prover import Prover
 from lawtrace.solver.search.smt.bounded_model_checking import BoundedEncoding

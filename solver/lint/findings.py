@@ -8,9 +8,10 @@ from lawtrace.environments.spec.tools import Tool
 from lawtrace.schemas.models import FrozenModel
 from lawtrace.solver.logic.normal_form import original_names
 from lawtrace.solver.logic.syntax import Bottom, Formula
-from lawtrace.solver.search.problem import ScopeName
-from lawtrace.solver.search.products.explanations import join_names, step_texts
+from lawtrace.solver.search.explanations import join_names, step_texts
+from lawtrace.solver.search.problem import Found, Proof, ScopeName
 from lawtrace.solver.search.products.product_search import FoundSteps
+from lawtrace.solver.search.rule_search import Steps
 
 RuleFindingKind = Literal["conflict", "unreachable", "vacuous", "redundant", "equivalent", "unseparated", "undecided"]
 
@@ -77,44 +78,41 @@ class RuleSetAnalysis(FrozenModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Excluded:
-    """Some rules that together exclude something, and the findings that follow.
+class Exclusion:
+    """Rules that together exclude something, and the findings that follow. ``words``: the evidence."""
 
-    Attributes:
-        core: their ids, a minimal set.
-        proof: the evidence.
-        without: for each of them a trace that does it and keeps the others.
-        scope: the call sequences that the claim covers.
-        calls: the claim covers traces of up to so many calls; None if it covers traces of any length.
-    """
-
-    core: tuple[str, ...]
-    proof: str
-    without: Mapping[str, tuple[str, ...]]
-    scope: ScopeName = "free"
-    calls: int | None = None
+    proof: Proof[Steps]
+    words: str
 
     def conflict(self) -> RuleFinding:
-        together = "" if len(self.core) == 1 else " together"
-        return self.finding("conflict", f"{join_names(self.core)} cannot be kept{together}{self._where}", self.core)
+        core = self.proof.rules
+        together = "" if len(core) == 1 else " together"
+        return self.finding("conflict", f"{join_names(core)} cannot be kept{together}{self._where}", core)
 
     def unreachable(self, tool: Tool) -> RuleFinding:
-        causes = [*self.core, *([] if self.scope == "free" else ["the environment's preconditions"])]
+        core = self.proof.rules
+        causes = [*core, *([] if self.proof.scope == "free" else ["the environment's preconditions"])]
         forbid = "forbid it together" if causes[1:] else "forbids it"
-        forbid = forbid if self.core else "forbid it, independent of the rules"
+        forbid = forbid if core else "forbid it, independent of the rules"
         critical = ", a critical tool" if tool.critical else ""
         message = f"no compliant trace can call {tool.name}{critical}: {join_names(causes)} {forbid}"
-        return self.finding("unreachable", message, (), self.core, tool.name)
+        return self.finding("unreachable", message, (), core, tool.name)
 
-    def vacuous(self, rule: str, trigger: Formula) -> RuleFinding:
+    def untriggered(self, rule: str, trigger: Formula) -> RuleFinding:
+        """A rule that is never triggered, or cannot be kept once it is."""
         written = original_names(str(trigger))
+        if rule in self.proof.rules:
+            others = tuple(other for other in self.proof.rules if other != rule)
+            because = f"{join_names(others)} {'exclude' if others[1:] else 'excludes'} it"
+            message = f"{rule} cannot be kept once it is triggered by `{written}`: {because}"
+            return self.finding("conflict", message, (*others, rule))
         why = f"no trace{self._keeping}{self._where} has `{written}` in it"
         why = "it names no call" if trigger == Bottom() else why
-        return self.finding("vacuous", f"{rule} is never triggered: {why}", (rule,), self.core)
+        return self.finding("vacuous", f"{rule} is never triggered: {why}", (rule,), self.proof.rules)
 
     def redundant(self, rule: str) -> RuleFinding:
         message = f"{rule} is redundant: every trace{self._keeping} keeps it"
-        return self.finding("redundant", message, (rule,), self.core)
+        return self.finding("redundant", message, (rule,), self.proof.rules)
 
     def finding(
         self,
@@ -124,30 +122,31 @@ class Excluded:
         reasons: tuple[str, ...] = (),
         tool: str | None = None,
     ) -> RuleFinding:
-        within = "" if self.calls is None else f"in traces of up to {self.calls} calls, "
+        calls = self.proof.calls
         return RuleFinding(
             kind=kind,
             rules=rules,
             reasons=reasons,
             tool=tool,
-            scope=self.scope,
-            calls=self.calls,
-            message=f"{within}{message}",
-            proof=self.proof,
-            without=self.without,
+            scope=self.proof.scope,
+            calls=calls,
+            message=message if calls is None else f"in traces of up to {calls} calls, {message}",
+            proof=self.words,
+            without={rule: step_texts(trace) for rule, trace in self.proof.without.items()},
         )
 
     @property
     def _keeping(self) -> str:
-        return f" that keeps {join_names(self.core)}" if self.core else ""
+        return f" that keeps {join_names(self.proof.rules)}" if self.proof.core else ""
 
     @property
     def _where(self) -> str:
-        return "" if self.scope == "free" else " where the environment's preconditions are met"
+        return "" if self.proof.scope == "free" else " where the environment's preconditions are met"
 
 
-def witness_from(found: FoundSteps) -> Witness:
-    return Witness(steps=step_texts(found.trace), shortest=found.shortest)
+def witness_from(found: Found[Steps]) -> Witness:
+    shortest = found.shortest if isinstance(found, FoundSteps) else len(found.trace) < 2
+    return Witness(steps=step_texts(found.trace), shortest=shortest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from lawtrace.schemas.questions import Question
 from lawtrace.solver.interpretations import are_compatible, question_groups
 from lawtrace.solver.lint.findings import RuleFinding, Witness
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.search.products.explanations import join_names
+from lawtrace.solver.search.explanations import join_names
 
 
 def sort_by_interpretations(

@@ -4,197 +4,227 @@
     analysis.findings                        # empty for a rule set without defects
     analysis.breaking["record-transfer"]     # a trace that breaks this rule and no other
 
-For rules that have automata every answer is a trace, a proof for traces of any length (an exhausted product), or
-*undecided*. One function per question. `lawtrace.solver.lint.first_order_rule_sets` analyses the others.
+Every answer is a trace, a proof, or *undecided* (`lawtrace.solver.search.rule_search`). One function per question.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.solver.automata.compiler import compile_formula
-from lawtrace.solver.automata.operations import complement
+from lawtrace.schemas.errors import FormulaError
+from lawtrace.solver.guard.tools import read_tools
 from lawtrace.solver.interpretations import holds_whenever
-from lawtrace.solver.lint.findings import Excluded, RuleFinding, RuleSetAnalysis, Witness, witness_from
-from lawtrace.solver.lint.first_order_rule_sets import FirstOrderAnalysis, find_first_order_examples, triggering_calls
+from lawtrace.solver.lint.findings import Exclusion, RuleFinding, RuleSetAnalysis, Witness, witness_from
 from lawtrace.solver.lint.open_questions import find_unseparated_readings, sort_by_interpretations
+from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.normal_form import disjunction
-from lawtrace.solver.logic.syntax import Atom, Eventually, ForAll, Formula, Top, atoms_of, is_untimed
+from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
+from lawtrace.solver.logic.violations import calls_of_violation
+from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.planner.product import environment_scope
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.search.problem import Proof, Unknown
-from lawtrace.solver.search.products.call_scopes import AbstractTrace, free_scope
-from lawtrace.solver.search.products.explanations import describe_preconditions, describe_proof, join_names, step_texts
-from lawtrace.solver.search.products.product_search import Component, FoundSteps, instance_bodies, overapproximation
+from lawtrace.solver.search.explanations import describe_preconditions, describe_proof, join_names
+from lawtrace.solver.search.problem import Found, Proof, Unknown
+from lawtrace.solver.search.products.call_scopes import free_scope
 from lawtrace.solver.search.products.prover import Prover
+from lawtrace.solver.search.rule_search import MOST_CALLS, Goal, RuleAnswer, RuleSearch, Steps, occurrence
 
 
-@dataclass(frozen=True, slots=True)
-class RuleSetQueries:
-    """The rule set in the form that queries need.
+@dataclass(slots=True)
+class _Analysis:
+    """What was asked about a rule set so far, and what was found.
 
     Attributes:
-        rules: by id.
-        bodies: the formula of each rule; for a quantified one its body for one value
-            (`lawtrace.solver.search.products.product_search`).
-        components: for each rule the traces that keep it.
-        violations: for each rule the traces that break it.
+        breaking, calling: see `RuleSetAnalysis`.
+        undecided: for each question that was not decided, and the reason, the rules or tools it was asked about.
     """
 
     environment: Environment
-    rules: Mapping[str, Rule]
-    bodies: Mapping[str, Formula]
-    components: Mapping[str, Component]
-    violations: Mapping[str, Component]
-    prover: Prover
+    search: RuleSearch
+    findings: list[RuleFinding] = field(default_factory=list[RuleFinding])
+    breaking: dict[str, Witness] = field(default_factory=dict[str, Witness])
+    calling: dict[str, Witness] = field(default_factory=dict[str, Witness])
+    undecided: dict[tuple[str, str], list[str]] = field(default_factory=dict[tuple[str, str], list[str]])
 
-    @classmethod
-    def build(cls, environment: Environment, rules: Sequence[Rule], prover: Prover) -> "RuleSetQueries":
-        bodies = dict(zip((rule.id for rule in rules), instance_bodies([rule.parsed for rule in rules]), strict=True))
-        components = {rule: Component(compile_formula(overapproximation(body))) for rule, body in bodies.items()}
-        violations = {rule: Component(complement(compile_formula(body))) for rule, body in bodies.items()}
-        return cls(environment, {rule.id: rule for rule in rules}, bodies, components, violations, prover)
+    def ask(self, question: str, about: str, goal: Goal, kept: Collection[str], *, free: bool = False) -> RuleAnswer:
+        """The answer; noted if it is unknown."""
+        answer = self.search.ask(goal, kept, free=free)
+        if isinstance(answer, Unknown):
+            self.undecided.setdefault((question, answer.why), []).append(about)
+        return answer
 
-    def components_of(self, rules: Collection[str], but: str | None = None) -> dict[str, Component]:
-        """The components of some rules, in the order of the rule set."""
-        return {rule: part for rule, part in self.components.items() if rule in rules and rule != but}
-
-    def excluded(self, answer: Proof[AbstractTrace], *tools: str) -> Excluded:
+    def excluded(self, proof: Proof[Steps], *tools: str) -> Exclusion:
         """A proof in words, with the preconditions of these tools and of the tools that the rules of the core name."""
-        proof = describe_proof(answer)
-        if answer.scope != "free":
-            named = {atom.tool for atom in atoms_of(self.rules[rule].parsed for rule in answer.rules)}
-            proof = f"{proof} {describe_preconditions(self.environment, named | set(tools))}".rstrip()
-        without = {rule: step_texts(trace) for rule, trace in answer.without.items()}
-        return Excluded(answer.rules, proof, without, answer.scope)
+        words = describe_proof(proof)
+        if proof.scope != "free":
+            named = set[str]().union(tools, *(self.search.rules[rule].tools for rule in proof.rules))
+            words = f"{words} {describe_preconditions(self.environment, named)}".rstrip()
+        return Exclusion(proof, words)
+
+    def undecided_findings(self) -> Iterator[RuleFinding]:
+        """One finding for each kind of question."""
+        for (question, why), names in self.undecided.items():
+            yield RuleFinding(
+                kind="undecided",
+                rules=tuple(name for name in names if name in self.search.rules),
+                message=f"whether it {question} was not decided for {join_names(names)}: {why}",
+                proof="Neither answer is claimed.",
+            )
 
 
-def find_conflicts(queries: RuleSetQueries) -> list[RuleFinding]:
+def find_conflicts(analysis: _Analysis) -> None:
     """Minimal sets of rules that no trace with a call keeps together.
 
-    Every contradictory single rule and every contradictory pair is found. Of larger sets, as many as are needed to
-    leave a consistent rule set: after each, its last rule is set aside.
+    Every contradictory single rule is found, and of rules that have automata every contradictory pair. Of larger sets,
+    as many as are needed to leave a consistent rule set: after each, its last rule is set aside.
     """
-    some_call = _occurrence(Top())  # the empty trace does not count
-    prover, remaining = queries.prover, dict(queries.components)
-    together = prover.prove(some_call, remaining)
-    if isinstance(together, FoundSteps):
-        return []
-    findings: list[RuleFinding] = []
-    for size in (1, 2):
-        set_aside: set[str] = set()
-        for rules in combinations(remaining, size):
-            answer = prover.prove(some_call, queries.components_of(rules))
-            if isinstance(answer, Proof):
-                findings.append(queries.excluded(answer).conflict())
-                set_aside.add(rules[-1])
-        remaining = {rule: part for rule, part in remaining.items() if rule not in set_aside}
-    while isinstance(answer := prover.prove(some_call, remaining), Proof):
-        findings.append(queries.excluded(answer).conflict())
-        del remaining[answer.rules[-1]]
-    if isinstance(answer, Unknown):
-        findings.append(_undecided("whether the rules can be kept together", answer, *remaining))
-    return findings
+    search, question = analysis.search, "can be kept together with the others"
+    some_call = occurrence(s.Top(), disjunction(map(s.Atom, analysis.environment.tools)))  # the empty trace is none
+    remaining = list(search.rules)
+
+    def set_aside(several: Sequence[tuple[str, ...]]) -> None:
+        aside: set[str] = set()
+        for rules in several:
+            if isinstance(answer := search.ask(some_call, rules), Proof):
+                analysis.findings.append(analysis.excluded(answer).conflict())
+                aside.add(rules[-1])
+        remaining[:] = [rule for rule in remaining if rule not in aside]
+
+    if not isinstance(search.ask(some_call, search.bodies), Found):
+        for size in (1, 2):
+            set_aside([*combinations([rule for rule in remaining if rule in search.bodies], size)])
+    set_aside([(rule,) for rule in search.timed])
+    while remaining and isinstance(answer := analysis.ask(question, remaining[-1], some_call, remaining), Proof):
+        analysis.findings.append(analysis.excluded(answer).conflict())
+        remaining.remove(answer.rules[-1])
 
 
-def find_equivalent_rules(
-    queries: RuleSetQueries, candidates: Sequence[str]
-) -> tuple[list[RuleFinding], tuple[str, ...]]:
-    """Rules with the same meaning, and one representative of each meaning (the first) for further queries."""
+def find_equivalent_rules(analysis: _Analysis, candidates: Sequence[str]) -> list[str]:
+    """Find rules that have automata and the same meaning. Returns one representative of each meaning, the first."""
     classes: list[list[str]] = []
     for rule in candidates:
-        known = next((members for members in classes if _implies_each_other(queries, members[0], rule)), None)
+        known = next((members for members in classes if _imply_each_other(analysis, members[0], rule)), None)
         if known is None:
             classes.append([rule])
         else:
             known.append(rule)
-    findings = [
-        RuleFinding(
-            kind="equivalent",
-            rules=tuple(members),
-            scope="free",
-            message=f"{join_names(members)} have the same meaning",
-            proof=f"For all calls, a trace of any length that keeps {members[0]} keeps the rest, and conversely.",
-        )
-        for members in classes
-        if len(members) > 1
-    ]
-    return findings, tuple(members[0] for members in classes)
+    for members in (members for members in classes if len(members) > 1):
+        proof = f"For all calls, a trace of any length that keeps {members[0]} keeps the rest, and conversely."
+        message = f"{join_names(members)} have the same meaning"
+        found = RuleFinding(kind="equivalent", rules=tuple(members), scope="free", message=message, proof=proof)
+        analysis.findings.append(found)
+    return [members[0] for members in classes]
 
 
-def _implies_each_other(queries: RuleSetQueries, *pair: str) -> bool:
+def _imply_each_other(analysis: _Analysis, *pair: str) -> bool:
+    search = analysis.search
     return all(
-        isinstance(queries.prover.prove_free(queries.violations[broken], queries.components_of(pair, broken)), Proof)
-        for broken in pair
+        isinstance(search.ask(search.violation(broken), {*pair} - {broken}, free=True), Proof) for broken in pair
     )
 
 
-def find_unreachable_tools(queries: RuleSetQueries) -> tuple[list[RuleFinding], dict[str, Witness]]:
-    """The tools that no trace that keeps all rules can call; for the others such a trace."""
-    findings: list[RuleFinding] = []
-    calling: dict[str, Witness] = {}
-    for name, tool in queries.environment.tools.items():
-        match queries.prover.prove(_occurrence(Atom(name)), queries.components):
-            case FoundSteps() as answer:
-                calling[name] = witness_from(answer)
-            case Unknown() as answer:
-                findings.append(_undecided(f"whether a compliant trace can call {name}", answer))
-            case Proof() as answer:
-                findings.append(queries.excluded(answer, name).unreachable(tool))
-    return findings, calling
+def find_untriggered_rules(analysis: _Analysis, candidates: Sequence[str], *, together: bool) -> None:
+    """Rules that are never triggered: in no trace, or (``together``) in no trace that keeps the others.
 
-
-def find_vacuous_rules(queries: RuleSetQueries, candidates: Sequence[str], *, together: bool) -> list[RuleFinding]:
-    """The rules that are never triggered: in no trace, or (``together``) in no trace that keeps the others."""
-    findings: list[RuleFinding] = []
+    Beside rules with time also those that cannot be kept once they are triggered; else a tool is unreachable.
+    """
+    search = analysis.search
     for rule in candidates:
-        trigger = disjunction(triggering_calls(queries.bodies[rule]))
-        answer = queries.prover.prove(_occurrence(trigger), queries.components_of(candidates if together else (), rule))
-        if isinstance(answer, Unknown):
-            findings.append(_undecided(f"whether {rule} can be triggered", answer, rule))
-        if isinstance(answer, Proof):
-            named = (atom.tool for atom in atoms_of([trigger]))
-            findings.append(queries.excluded(answer, *named).vacuous(rule, trigger))
-    return findings
+        plain, trigger = _triggers(search, rule)
+        others = [one for one in candidates if one != rule]
+        goal, kept = occurrence(plain, trigger), () if not together else candidates if search.timed else others
+        if search.known_trace(goal) is not None:
+            continue
+        answer = analysis.ask("can be triggered", rule, goal, kept)
+        if isinstance(answer, Proof) and rule in answer.rules and not _about_time(search, answer.rules):
+            answer = search.ask(goal, others)
+        if isinstance(answer, Proof) and answer.rules != (rule,):  # a prohibition of what triggers it
+            named = (atom.tool for atom in s.atoms_of([trigger]))
+            analysis.findings.append(analysis.excluded(answer, *named).untriggered(rule, plain or trigger))
 
 
-def find_redundant_rules(
-    queries: RuleSetQueries, candidates: Sequence[str], *, settled: Collection[str] = ()
-) -> tuple[list[RuleFinding], dict[str, Witness]]:
+def find_unreachable_tools(analysis: _Analysis) -> None:
+    """The tools that no trace that keeps all rules can call; for the others such a trace."""
+    search = analysis.search
+    known = {frozenset((*finding.rules, *finding.reasons)) for finding in analysis.findings}
+    named = frozenset[str]().union(*(rule.tools for rule in search.rules.values()))
+    for name, tool in analysis.environment.tools.items():
+        goal = occurrence(s.Atom(name), s.Atom(name))
+        kept = search.rules if name in named else search.bodies
+        match Found(trace) if (trace := search.known_trace(goal)) else analysis.ask("can be called", name, goal, kept):
+            case Found() as answer:
+                analysis.calling[name] = witness_from(answer)
+            case Proof() as answer if not (_about_time(search, answer.rules) and frozenset(answer.rules) in known):
+                analysis.findings.append(analysis.excluded(answer, name).unreachable(tool))
+            case _:
+                pass
+
+
+def find_redundant_rules(analysis: _Analysis, candidates: Sequence[str], settled: Collection[str]) -> None:
     """The rules that others imply, each with a minimal set that does; for the rest a trace that breaks nothing else.
 
     Only rules that hold wherever it does imply one. Rules in ``settled`` are known to be implied and are skipped.
     """
-    findings: list[RuleFinding] = []
-    breaking: dict[str, Witness] = {}
-    for rule in candidates:
-        if rule in settled:
-            continue
-        others = [other for other in candidates if holds_whenever(queries.rules[other], queries.rules[rule])]
-        match queries.prover.prove_free(queries.violations[rule], queries.components_of(others, rule)):
-            case FoundSteps() as answer:
-                breaking[rule] = witness_from(answer)
-            case Unknown() as answer:
-                findings.append(_undecided(f"whether other rules imply {rule}", answer, rule))
-            case Proof() as answer:
-                findings.append(queries.excluded(answer).redundant(rule))
-    return findings, breaking
+    search, left = analysis.search, list(candidates)
+    asked = [rule for rule in candidates if rule not in settled]
+    # Of equivalent rules with time the first is kept.
+    for rule in [*filter(search.bodies.__contains__, asked), *filter(search.timed.__contains__, reversed(asked))]:
+        others = [one for one in left if one != rule and holds_whenever(search.rules[one], search.rules[rule])]
+        answer = analysis.ask("is implied by others", rule, search.violation(rule), others, free=True)
+        if isinstance(answer, Found):
+            analysis.breaking[rule] = witness_from(answer)
+        elif isinstance(answer, Proof):
+            finding = analysis.excluded(answer).redundant(rule)
+            if len(answer.core) == 1 and _about_time(search, (rule, *answer.rules)):
+                (same,) = answer.rules
+                if isinstance(search.ask(search.violation(same), [rule]), Proof):
+                    both = tuple(one for one in search.rules if one in (rule, same))
+                    message = f"{join_names(both)} have the same meaning"
+                    finding = analysis.excluded(answer).finding("equivalent", message, both)
+                    left.remove(rule)
+            analysis.findings.append(finding)
 
 
-@lru_cache(maxsize=1024)  # a goal asked for twice is the same component, so that the prover recognises it
-def _occurrence(formula: Formula) -> Component:
-    return Component(compile_formula(Eventually(formula)))
+def _about_time(search: RuleSearch, rules: Collection[str]) -> bool:
+    """Whether one of the rules has no automaton."""
+    return not search.bodies.keys() >= {*rules}
 
 
-def _undecided(question: str, answer: Unknown, *rules: str) -> RuleFinding:
-    return RuleFinding(
-        kind="undecided",
-        rules=rules,
-        message=f"{question} was not decided: {answer.why}",
-        proof="Neither answer is proved.",
-    )
+def _triggers(search: RuleSearch, name: str) -> tuple[s.Formula | None, s.Formula]:
+    """What triggers the rule, as monitors count it: the calls that a violation begins with, else any that it names.
+
+    First for the value that automata follow; None for a rule that has none.
+    """
+    rule, body = search.rules[name], search.bodies.get(name)
+    plain, compiled = None if body is None else disjunction(triggering_calls(body)), rule.compiled
+    calls: list[s.Formula] = []
+    if isinstance(compiled, FirstOrderRule):
+        calls = [call for case in compiled.cases if case.every_step for call in calls_of_violation(case.formula)]
+    quantified = [_quantified(call) for call in dict.fromkeys(calls or triggering_calls(s.body_of(rule.parsed)))]
+    return plain, disjunction(quantified) if quantified else s.Top()
+
+
+def triggering_calls(formula: s.Formula) -> Sequence[s.Formula]:
+    """What triggers a rule, as monitors count it: the occasion of its template, else any call that it names."""
+    match match_template(formula):
+        case OperationalRestriction(action=occasion) | InstructionAdherence(trigger=occasion):
+            return [occasion]
+        case None:
+            return s.atoms_of([formula])
+
+
+def _quantified(call: s.Formula) -> s.Formula:
+    """The call, for some values of its variables; any call of the tool where it does not say which values."""
+    names = tuple(sorted(s.free_variables(call)))
+    if not names:
+        return call
+    found = s.Exists(names, call)
+    try:
+        FirstOrderRule(s.Eventually(found))
+    except FormulaError:
+        return disjunction(s.Atom(atom.tool) for atom in s.atoms_of([call]))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,23 +237,26 @@ class RuleExamples:
 
 def find_rule_examples(environment: Environment, rule: Rule) -> RuleExamples:
     """A trace in which the rule is triggered and kept, and one that breaks it."""
-    if not is_untimed(rule.parsed):
-        return RuleExamples(*find_first_order_examples(environment, rule))
-    prover = _prover(environment)
-    queries = RuleSetQueries.build(environment, [rule], prover)
-    trigger = disjunction(triggering_calls(queries.bodies[rule.id]))
-    keeping = prover.prove(_occurrence(trigger), queries.components)
-    breaking = prover.prove(queries.violations[rule.id], {})
+    search = _rule_search(environment, [rule])
+    keeping = search.ask(occurrence(*_triggers(search, rule.id)), [rule.id])
+    breaking = search.ask(search.violation(rule.id), ())
     return RuleExamples(
-        witness_from(keeping) if isinstance(keeping, FoundSteps) else None,
-        witness_from(breaking) if isinstance(breaking, FoundSteps) else None,
+        witness_from(keeping) if isinstance(keeping, Found) else None,
+        witness_from(breaking) if isinstance(breaking, Found) else None,
     )
 
 
-def _prover(environment: Environment) -> Prover:
+def _rule_search(
+    environment: Environment, rules: Sequence[Rule], progress: Callable[[], None] = lambda: None
+) -> RuleSearch:
     """Without a state there are no preconditions, and any calls are possible."""
     free = free_scope(environment)
-    return Prover(free, environment_scope(environment) if environment.simulated else free)
+    return RuleSearch(
+        rules,
+        read_tools(environment),
+        lambda: Prover(free, environment_scope(environment) if environment.simulated else free),
+        progress,
+    )
 
 
 def analyse_rules(
@@ -231,84 +264,78 @@ def analyse_rules(
 ) -> RuleSetAnalysis:
     """The defects of a rule set, and traces that show that each rule is needed and that tools stay reachable.
 
-    If rules conflict, no trace keeps all of them. Then only equivalence and triggers are analysed. Rules about time,
-    several variables or aggregates are analysed by search, together with all others.
+    If rules conflict, no trace keeps all of them. Then only equivalence and triggers are analysed.
 
     Args:
         environment: where the rules are to be kept.
         rules: already accepted by `lawtrace.solver.rules.check_rules`.
         progress: called again and again.
     """
-    prover = _prover(environment)
-    untimed = [rule for rule in rules if is_untimed(rule.parsed)]
-    queries = RuleSetQueries.build(environment, untimed, prover)
-    findings = find_conflicts(queries)
-    conflicting = {finding.rules for finding in findings if finding.kind == "conflict"}
+    search = _rule_search(environment, rules, progress)
+    analysis = _Analysis(environment, search)
+    find_conflicts(analysis)
     progress()
-    same, distinct = find_equivalent_rules(queries, [rule for rule in queries.rules if (rule,) not in conflicting])
-    findings += same
-    breaking: dict[str, Witness] = {}
-    calling: dict[str, Witness] = {}
-    if conflicting:
-        findings += find_vacuous_rules(queries, distinct, together=False)
-    else:
-        unreachable, calling = find_unreachable_tools(queries)
+    conflicting = {finding.rules for finding in analysis.findings}
+    distinct = find_equivalent_rules(analysis, [rule for rule in search.bodies if (rule,) not in conflicting])
+    timed = [rule for rule in search.timed if (rule,) not in conflicting]
+    candidates = [rule for rule in search.rules if rule in distinct or rule in timed]
+    find_untriggered_rules(analysis, candidates, together=not conflicting)
+    if not conflicting:
         progress()
-        vacuous = find_vacuous_rules(queries, distinct, together=True)
+        find_unreachable_tools(analysis)
         progress()
-        redundant, breaking = find_redundant_rules(queries, distinct, settled=_vacuously_kept(queries, vacuous))
-        findings += [*unreachable, *vacuous, *redundant]
-    assumptions = _assumption_sentences(queries)
-    if len(untimed) < len(rules):
-        progress()
-        needless = {rule for finding in findings if finding.kind in ("redundant", "vacuous") for rule in finding.rules}
-        settled = needless | (queries.rules.keys() - set(distinct))
-        bounded = FirstOrderAnalysis(environment, rules, settled=frozenset(settled), progress=progress)
-        findings += bounded.findings
-        breaking = {rule.id: bounded.breaking[rule.id] for rule in rules if rule.id in bounded.breaking}
-        calling = {**calling, **bounded.calling}
-        assumptions += bounded.assumptions
-    findings, without_course = sort_by_interpretations(rules, findings)
+        find_redundant_rules(analysis, candidates, _vacuously_kept(analysis))
+    analysis.findings.extend(analysis.undecided_findings())
+    findings, without_course = sort_by_interpretations(rules, analysis.findings)
     undecided = {rule for finding in findings if finding.kind == "undecided" for rule in finding.rules}
     if not conflicting:
-        findings += find_unseparated_readings(rules, breaking, undecided)
+        findings += find_unseparated_readings(rules, analysis.breaking, undecided)
     return RuleSetAnalysis(
         findings=tuple(findings),
-        breaking=breaking,
-        calling=calling,
-        assumptions=(*assumptions, *without_course),
-        nodes=prover.nodes,
+        breaking={rule: analysis.breaking[rule] for rule in search.rules if rule in analysis.breaking},
+        calling=analysis.calling,
+        assumptions=(*_assumption_sentences(analysis), *without_course),
+        nodes=search.prover.nodes,
     )
 
 
-def _vacuously_kept(queries: RuleSetQueries, vacuous: Sequence[RuleFinding]) -> set[str]:
+def _vacuously_kept(analysis: _Analysis) -> set[str]:
     """The rules that are implied because they are never triggered."""
+    search = analysis.search
     return {
         rule
-        for finding in vacuous
+        for finding in analysis.findings
         for rule in finding.rules
-        if finding.scope == "free" and queries.rules[rule].template != "general"
+        if finding.kind == "vacuous"
+        and (rule in search.timed or (finding.scope == "free" and search.rules[rule].template != "general"))
     }
 
 
-def _assumption_sentences(queries: RuleSetQueries) -> tuple[str, ...]:
-    """The assumptions of the analysis of rules that have automata."""
-    sentences = ["In each step there is one call of one tool, which completes or is refused."]
-    if queries.environment.simulated:
-        sentences.append(
+def _assumption_sentences(analysis: _Analysis) -> Iterator[str]:
+    """What the claims rest on."""
+    search = analysis.search
+    yield "In each step there is one call of one tool, which completes or is refused."
+    if analysis.environment.simulated:
+        yield (
             "Preconditions are what the planner goes by: which rows were looked up, and whether something is pending. "
             "Amounts and balances are left out."
         )
     else:
-        sentences.append("The tools have no state, so calls and messages are possible in any order.")
-    if any(atom.condition for rule in queries.rules.values() for atom in rule.automaton.atoms):
-        sentences.append(
+        yield "The tools have no state, so calls and messages are possible in any order."
+    untimed = [search.rules[rule] for rule in search.bodies]
+    if any(atom.condition for rule in untimed for atom in rule.automaton.atoms):
+        yield (
             "Conditions on arguments and results may be met or not in any combination. What no trace can do stays "
             "true; a trace shown may need values that do not go together."
         )
-    if any(isinstance(rule.parsed, ForAll) for rule in queries.rules.values()):
-        sentences.append(
+    if any(isinstance(rule.parsed, s.ForAll) for rule in untimed):
+        yield (
             "Of quantified rules one value is followed, the same in all of them. What no trace can do stays true; a "
             "trace shown may break such a rule for another value."
         )
-    return tuple(sentences)
+    if search.timed:
+        yield (
+            f"What is said of {join_names(search.timed)} was searched with representatives of all arguments, results "
+            f"and times that the rules tell apart. Where times matter, traces of more than {MOST_CALLS} calls are not "
+            "covered."
+        )

@@ -19,9 +19,9 @@ from lawtrace.solver.planner.sequence_graph import SequenceGraph, ToolSequence
 from lawtrace.solver.planner.tool_sequences import NoArgumentsError, draw_tool_sequence
 from lawtrace.solver.planner.trace_spec import TraceSpec, adjacent_pairs, completed_calls_automaton
 from lawtrace.solver.rules import Rule
+from lawtrace.solver.search.explanations import join_names
 from lawtrace.solver.search.problem import Impossible, Proof
 from lawtrace.solver.search.products.call_scopes import AbstractTrace, free_scope
-from lawtrace.solver.search.products.explanations import join_names
 from lawtrace.solver.search.products.product_search import Component
 from lawtrace.solver.search.products.prover import Prover
 from lawtrace.solver.search.smt.sequence_encoding import SolverUse

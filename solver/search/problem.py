@@ -61,13 +61,15 @@ class Proof(Impossible, Generic[TraceT]):
 
     Attributes:
         scope: the call sequences that the claim covers.
-        nodes: how many nodes of a product were visited, which is the proof; 0 for another search.
+        nodes: how many nodes of a product were visited, which is the proof; 0 for another one.
+        shown: what shows it, as a sentence, if it is another one.
         without: for each rule of the core a trace that does without it and keeps the others.
         undecided: rules of the core whose necessity was not decided.
     """
 
     scope: ScopeName = "free"
     nodes: int = 0
+    shown: str = ""
     without: Mapping[str, TraceT] = field(default_factory=dict[str, Any])
     undecided: tuple[str, ...] = ()
 

@@ -10,11 +10,11 @@ from lawtrace.environments.spec.types import INTEGER
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.guard.tools import read_tools
 from lawtrace.solver.lint.findings import RuleSetAnalysis
-from lawtrace.solver.lint.first_order_rule_sets import MOST_CALLS, find_trace
 from lawtrace.solver.lint.rule_sets import analyse_rules, find_rule_examples
 from lawtrace.solver.logic.syntax import Not
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.problem import Impossible
+from lawtrace.solver.search.rule_search import MOST_CALLS, find_trace
 from tests.solver.search.smt.test_rule_encoding import environment_with
 from tests.support.bare_environment import bare_environment
 from tests.support.equations import Step, holds

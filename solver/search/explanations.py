@@ -1,16 +1,31 @@
 """Explanations of proofs in words: names, steps, preconditions."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, Tool
+from lawtrace.schemas.events import Event
 from lawtrace.solver.search.problem import Proof
-from lawtrace.solver.search.products.call_scopes import AbstractTrace
+from lawtrace.solver.search.products.call_scopes import AbstractCall
 
 
-def step_texts(trace: AbstractTrace) -> tuple[str, ...]:
-    return tuple(map(str, trace))
+def step_texts(steps: Sequence[AbstractCall] | Sequence[Event]) -> tuple[str, ...]:
+    """The steps of a trace, a line each."""
+    return tuple(call_text(step) if isinstance(step, Event) else str(step) for step in steps)
+
+
+def call_text(event: Event) -> str:
+    """A call in one line: `2026-03-02 09:00 Pay(amount=20) -> {"id": "A"}`; the time only where it is known."""
+    when = ""
+    if event.time is not None:
+        time = datetime.fromtimestamp(event.time, UTC)
+        when = f"{time:%Y-%m-%d %H:%M:%S} " if time.second else f"{time:%Y-%m-%d %H:%M} "
+    arguments = ", ".join(f"{name}={json.dumps(value)}" for name, value in event.arguments.items())
+    result = f" -> {json.dumps(event.result)}" if event.result else ""
+    return f"{when}{event.tool}{f'({arguments})' if arguments else ''}{result}{'' if event.completed else ' refused'}"
 
 
 def join_names(names: Sequence[str]) -> str:
@@ -18,14 +33,14 @@ def join_names(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
-def describe_proof(proof: Proof[AbstractTrace]) -> str:
+def describe_proof(proof: Proof[Sequence[AbstractCall] | Sequence[Event]]) -> str:
     """Why no such trace exists; each rule named is necessary for that."""
     scope = {
         "free": "sequences of calls of any length",
         "environment": "sequences of calls of any length that meet the environment's preconditions",
     }[proof.scope]
     states = "the only state" if proof.nodes == 1 else f"all {proof.nodes} states"
-    sentences = [f"Proved for {scope}: a search through {states} found no exception."]
+    sentences = [proof.shown or f"Proved for {scope}: a search through {states} found no exception."]
     for rule, trace in proof.without.items():
         sentences.append(f"Without {rule} there is one: {', '.join(step_texts(trace)) or 'the empty trace'}.")
     if proof.undecided:
