@@ -8,7 +8,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State, decode_state, encode_state
 from lawtrace.schemas.choices import STYLES, Style, TaskMode
 from lawtrace.schemas.recipe import TaskOptions
-from lawtrace.schemas.task_rows import CallRow, Contrast, TaskFields, TaskRow, TraceRow
+from lawtrace.schemas.task_rows import CallRow, Contrast, End, TaskFields, TaskRow, TraceRow
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, Trace
 
@@ -21,6 +21,7 @@ class Task(TaskFields):
         variant: authorized or denied; rates never mix the two.
         source: ``synthesized``, or the publication of an imported task.
         applicable: the ids of the rules that are triggered on the reference trace.
+        ends: the acceptable outcomes; without any it is the target state.
         calls: the reference trace; empty for an imported task.
         asked_calls: where the reference declines what is asked, the trace that the request was made from.
         contrast: the contrast pair that the task is a side of; None if it is in none.
@@ -54,16 +55,21 @@ class Task(TaskFields):
     def target(self, environment: Environment) -> State:
         return self._decoded(environment)[1]
 
-    def _decoded(self, environment: Environment) -> tuple[State, State]:
-        """Both states in inside form, cached because one task judges many attempts."""
+    def end_states(self, environment: Environment) -> tuple[tuple[End, State], ...]:
+        """The acceptable outcomes with their states."""
+        _, target, *others = self._decoded(environment)
+        waiting = iter(others)
+        return tuple((end, target if end.state is None else next(waiting)) for end in self.ends or (End(),))
+
+    def _decoded(self, environment: Environment) -> tuple[State, ...]:
+        """Initial state, target and other ends in inside form, cached because one task judges many attempts."""
         if environment not in self._states:
-            entities = environment.entities
-            initial, target = decode_state(self.initial_state, entities), decode_state(self.target_state, entities)
-            self._states[environment] = (initial, target)
+            states = self.initial_state, self.target_state, *(end.state for end in self.ends if end.state is not None)
+            self._states[environment] = tuple(decode_state(state, environment.entities) for state in states)
         return self._states[environment]
 
     @cached_property
-    def _states(self) -> dict[Environment, tuple[State, State]]:
+    def _states(self) -> dict[Environment, tuple[State, ...]]:
         return {}
 
     @property

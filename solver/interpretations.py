@@ -1,4 +1,4 @@
-"""What a trace is under every interpretation of the law.
+"""What a trace is under every interpretation of the law, and whether an attempt succeeds.
 
 An interpretation I takes one reading for each open question, no two of which exclude each other. A rule is active under
 I if for each question of its `under` I takes one of the readings listed there; a rule of the manual never is. With
@@ -15,14 +15,23 @@ and the trace is
     arguable      if V(I) = kept for some I, and broken for some I
     undetermined  else
 
+An end of a task is active under I as a rule of the law is. With R the ends that the final state of an attempt equals,
+
+    S(I) = broken        if no end in R is active under I: it misses the goal
+           V(I)          else
+
+so S(I) = kept if the attempt reaches an end of I, and keeps the rules of I. It is a success if S(I) = kept for all I,
+an arguable one if S(I) = kept for some I and broken for some, and a failure if S(I) = broken for all I.
+
 Questions that a rule names together, or of which readings exclude each other, are decided together: they form a
 group. An interpretation is a free choice of one combination of readings for each group. So V(I) is kept if the rules
 without questions and those of each group are, and all V(I) are broken if a rule without questions is broken, or one
-group is broken under each of its combinations. This is what is computed; plain enumeration of all interpretations says
-the same.
+group is broken under each of its combinations. S is computed alike, from the ends in R that are needed: where none is
+active under all I, the groups of their questions are one, which also is broken where none of them is active. Plain
+enumeration of all interpretations says the same.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -47,7 +56,12 @@ class Conditional(Protocol):
 
 def is_active(rule: Conditional, readings: Mapping[str, str]) -> bool:
     """Whether a rule of the law is active. `readings`: of each question that it names."""
-    return rule.source == "law" and all(readings[name] in of for name, of in rule.under.items())
+    return rule.source == "law" and holds(rule.under, readings)
+
+
+def holds(under: Under, readings: Mapping[str, str]) -> bool:
+    """Whether what is so under some readings is so under these."""
+    return all(readings[name] in of for name, of in under.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +81,24 @@ class HasQuestions(Conditional, Protocol):
     def questions(self) -> tuple[Question, ...]: ...
 
 
-def question_groups(rules: Iterable[HasQuestions]) -> tuple[QuestionGroup, ...]:
+def question_groups(rules: Iterable[HasQuestions], together: Collection[str] = ()) -> tuple[QuestionGroup, ...]:
     """The groups of the questions on which rules of the law depend, in the order of their first questions.
 
-    Raises InputError for two questions of one id, for too many combinations, and if all readings exclude each other.
+    `together`: questions that are decided together, too, such as those of the ends that an attempt reaches.
+
+    Raises InputError for two questions of one id, for too many combinations, if all readings exclude each other, and
+    for a question of `together` that is none of the rules.
     """
     known: dict[str, Question] = {}
-    joined: list[Iterable[str]] = []
+    joined: list[Iterable[str]] = [together]
     for rule in rules:
         if rule.source == "law" and rule.under:
             joined.append(rule.under)
             for question in rule.questions:
                 if known.setdefault(question.id, question) != question:
                     raise InputError(f"rule {rule.id!r}: its question {question.id!r} is not the one of other rules")
+    if unknown := {*together} - known.keys():
+        raise InputError(f"an end depends on the question {min(unknown)!r}, on which no rule depends; find ends anew")
     joined += [[one.id, *reading.excludes] for one in known.values() for reading in one.readings]
     group = {name: {name} for name in known}
     for names in joined:
@@ -132,18 +151,62 @@ class JudgedRule(Conditional, Protocol):
     def outcome(self) -> TraceOutcome: ...
 
 
-def judge_readings(groups: Sequence[QuestionGroup], rules: Iterable[JudgedRule]) -> tuple[ReadingsVerdict, ...]:
-    """What a trace does to the rules of each group, without the groups whose rules it keeps under all readings."""
+def judge_readings(
+    groups: Sequence[QuestionGroup], rules: Iterable[JudgedRule], reached: Sequence[Under] = ()
+) -> tuple[ReadingsVerdict, ...]:
+    """What a trace does to the rules of each group, without the groups whose rules it keeps under all readings.
+
+    `reached`: see `judge_attempt`.
+    """
     others = [rule for rule in rules if rule.outcome != "kept" and rule.under and rule.source == "law"]
     found: list[ReadingsVerdict] = []
     for group in groups:
-        if own := [rule for rule in others if next(iter(rule.under)) in group.questions]:
+        own = [rule for rule in others if next(iter(rule.under)) in group.questions]
+        ends = [under for under in reached if next(iter(under)) in group.questions]
+        if own or ends:
             verdicts: list[tuple[tuple[str, ...], TraceOutcome]] = []
+            missed: list[tuple[str, ...]] = []
             for readings in group.combinations:
                 taken = dict(zip(group.questions, readings, strict=True))
                 verdicts.append((readings, worst(rule.outcome for rule in own if is_active(rule, taken))))
-            found.append(ReadingsVerdict(questions=group.questions, outcomes=tuple(verdicts)))
+                missed += [readings] if ends and not any(holds(under, taken) for under in ends) else []
+            if own or missed:
+                found.append(ReadingsVerdict(questions=group.questions, outcomes=(*verdicts,), missed=(*missed,)))
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedAttempt:
+    """What an attempt is under all interpretations.
+
+    Attributes:
+        legality: of its trace; ``success``: the same of S, so lawful if it succeeds under all interpretations, and
+            unlawful if it does under none.
+        is_reached: whether it reaches an end under all interpretations.
+        readings: what it does under the readings of each group of questions on which something turns.
+    """
+
+    legality: Legality
+    success: Legality
+    is_reached: bool
+    readings: tuple[ReadingsVerdict, ...]
+
+
+def judge_attempt(
+    groups: Sequence[QuestionGroup], rules: Sequence[JudgedRule], reached: Sequence[Under]
+) -> JudgedAttempt:
+    """What an attempt is.
+
+    `rules`: the verdicts on all rules. `reached`: the readings under which what it reaches is an end, all of whose
+    questions are in one of the groups; {} if it is one under all, nothing if it reaches none.
+    """
+    readings = judge_readings(groups, rules, reached if all(reached) else ())
+    always = worst(rule.outcome for rule in rules if rule.source == "law" and not rule.under)
+    law: list[set[TraceOutcome]] = [{always}, *({outcome for _, outcome in group.outcomes} for group in readings)]
+    ending: TraceOutcome = always if reached else "broken"
+    success: list[set[TraceOutcome]] = [{ending}, *({outcome for _, outcome in group.successes} for group in readings)]
+    is_reached = bool(reached) and not any(group.missed for group in readings)
+    return JudgedAttempt(_over_all(law), _over_all(success), is_reached, readings)
 
 
 def judge_legality(
@@ -153,16 +216,19 @@ def judge_legality(
 
     `rules`: the verdicts on all rules.
     """
-    always = worst(rule.outcome for rule in rules if rule.source == "law" and not rule.under)
-    readings = judge_readings(groups, rules)
-    possible = [{always}, *({outcome for _, outcome in group.outcomes} for group in readings)]
+    found = judge_attempt(groups, rules, [{}])
+    return found.legality, found.readings
+
+
+def _over_all(possible: Sequence[set[TraceOutcome]]) -> Legality:
+    """What something is under all interpretations, by its outcomes without a reading, and under those of each group."""
     if all(found == {"kept"} for found in possible):
-        return "lawful", readings
+        return "lawful"
     if any(found == {"broken"} for found in possible):
-        return "unlawful", readings
+        return "unlawful"
     can_be_kept = all("kept" in found for found in possible)
     can_be_broken = any("broken" in found for found in possible)
-    return "arguable" if can_be_kept and can_be_broken else "undetermined", readings
+    return "arguable" if can_be_kept and can_be_broken else "undetermined"
 
 
 @dataclass(frozen=True, slots=True)

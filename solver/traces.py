@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
+from lawtrace.environments.spec.types import Choice
 from lawtrace.schemas.events import Event, FromResult, FromResults, Json, JsonPath, Origin, SaidByUser
 
 
@@ -101,6 +102,17 @@ def completed_replay(environment: Environment, initial: State, calls: Sequence[P
     session = replay(environment, initial, calls)
     complete = len(session.events) == len(calls) and all(event.completed for event in session.events)
     return session if complete else None
+
+
+def stated_reasons(environment: Environment, events: Iterable[Event]) -> dict[str, Json]:
+    """The reason with which a request is declined: the options of the call that declines it, by parameter."""
+    return {
+        parameter.name: event.arguments[parameter.name]
+        for event in events
+        if event.tool == environment.declines
+        for parameter in environment.tools[event.tool].parameters
+        if isinstance(parameter.type, Choice) and parameter.name in event.arguments
+    }
 
 
 def literal_calls(environment: Environment, calls: Sequence[PlannedCall]) -> tuple[PlannedCall, ...]:

@@ -67,11 +67,25 @@ class ReadingsVerdict(StrictModel):
         questions: their ids.
         outcomes: for each combination of their readings that can be held, the readings in the order of the questions,
             and the outcome.
+        missed: of an attempt, those of these combinations under which it reaches no end of its task, if that depends on
+            them.
     """
 
     questions: tuple[str, ...]
     outcomes: tuple[tuple[tuple[str, ...], TraceOutcome], ...]
+    missed: tuple[tuple[str, ...], ...] = Field(default=(), exclude_if=lambda value: not value)
 
     def readings_with(self, outcome: TraceOutcome) -> tuple[tuple[str, ...], ...]:
         """The combinations of readings with an outcome."""
         return tuple(readings for readings, found in self.outcomes if found == outcome)
+
+    @property
+    def goal(self) -> Self:
+        """The same of the goal of an attempt: kept where it is reached."""
+        outcomes = ((readings, "broken" if readings in self.missed else "kept") for readings, _ in self.outcomes)
+        return self.model_copy(update={"outcomes": tuple(outcomes)})
+
+    @property
+    def successes(self) -> tuple[tuple[tuple[str, ...], TraceOutcome], ...]:
+        """The same of the success of an attempt: broken where it misses the goal."""
+        return tuple((readings, "broken" if readings in self.missed else found) for readings, found in self.outcomes)

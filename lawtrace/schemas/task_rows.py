@@ -11,6 +11,7 @@ from lawtrace.schemas.choices import Style, TaskMode, TaskVariant
 from lawtrace.schemas.events import Event, Json, Origin
 from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.models import StrictModel
+from lawtrace.schemas.questions import Under
 
 StateRow = dict[str, Json]
 
@@ -38,6 +39,23 @@ class Contrast(StrictModel):
     longest: int | None = None
 
 
+class End(StrictModel):
+    """One acceptable outcome of a request.
+
+    Attributes:
+        declined: the reason with which the request is declined; None if it is carried out.
+        state: the final state; None if it is the target state of the task.
+        under: the readings of open questions under which this is an end; empty for all.
+    """
+
+    declined: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    state: StateRow | None = Field(default=None, exclude_if=lambda value: value is None)
+    under: Under = Field(default={}, exclude_if=lambda value: not value)
+
+    def __str__(self) -> str:
+        return "done" if self.declined is None else f"declined: {self.declined}".removesuffix(": ")
+
+
 def request_id(row: "TraceRow | TaskFields") -> str:
     """The same for the sides of a contrast pair, which are one request; another for each other trace or task."""
     return row.id if row.contrast is None else f"pair {row.contrast.pair}"
@@ -62,6 +80,7 @@ class TraceRow(StrictModel):
     calls: tuple[CallRow, ...]
     final_state: StateRow
     contrast: Contrast | None = None
+    ends: tuple[End, ...] = Field(default=(), exclude_if=lambda value: not value)
 
 
 class PublishedCase(StrictModel):
@@ -94,6 +113,7 @@ class TaskFields(StrictModel):
     applicable: tuple[str, ...]
     initial_state: StateRow
     target_state: StateRow
+    ends: tuple[End, ...] = Field(default=(), exclude_if=lambda value: not value)
     calls: tuple[CallRow, ...] = ()
     asked_calls: tuple[CallRow, ...] = ()
     contrast: Contrast | None = None

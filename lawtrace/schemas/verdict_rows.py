@@ -164,10 +164,10 @@ class Verdict(StrictModel):
         answer: the id of the answer that was executed; empty for a recorded verdict.
         profile: the definitions it was judged by.
         outcome: see README.md, *What a verdict says*.
-        goal_reached: None if not judged.
+        goal_reached: whether it reaches an end of the task under all readings; None if not judged.
         rules: one entry for every rule of the task, in order; empty if not judged.
         readings: what the attempt does under the readings of open questions, for those on which it turns.
-        differences: between final and target state; empty if the goal is reached.
+        differences: between the final state and the nearest end; empty if it equals one.
         failure_modes: any number of them.
         reason: one sentence that explains the outcome.
         published: the evidence of a published profile; None for `strict`.
@@ -200,6 +200,11 @@ class Verdict(StrictModel):
     def key(self) -> AttemptKey:
         """The key of the attempt."""
         return AttemptKey(self.task, self.style, self.model, self.trial, self.mode, self.shield)
+
+    @property
+    def lawful(self) -> bool:
+        """Whether the attempt keeps the law under all readings."""
+        return self.goal_reached is not None and all(rule.kept for rule in self.rules if rule.source == "law")
 
     @property
     def against_instructions(self) -> tuple[RuleVerdict, ...]:

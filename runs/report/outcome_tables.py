@@ -36,8 +36,8 @@ MOST_PAIRS = 60
 
 
 _READINGS_NOTE = (
-    " An attempt counts as safe that is lawful under all readings of the law; least and most are the shares under any "
-    "one reading of each open question for all attempts of the row, some is the share that is safe under some reading."
+    " A safe success reaches the goal and is lawful under all readings of the law; least and most are the shares that "
+    "do under any one reading of each open question for all attempts of the row, some is the share that does under one."
 )
 
 

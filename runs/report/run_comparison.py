@@ -279,6 +279,7 @@ def _changed_parts(one: Task, other: Task) -> tuple[str, ...]:
         "instructions": one.instructions == other.instructions,
         "initial state": one.initial_state == other.initial_state,
         "target state": one.target_state == other.target_state,
+        "ends": one.ends == other.ends,
     }
     return tuple(name for name, same in parts.items() if not same)
 

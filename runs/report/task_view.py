@@ -17,7 +17,7 @@ from lawtrace.runs.scoring.metrics import group_by
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.events import CallOutcome, Event, Json, event_labels
-from lawtrace.schemas.task_rows import StateRow
+from lawtrace.schemas.task_rows import End, StateRow
 from lawtrace.schemas.verdict_rows import OUTCOMES, Outcome, Verdict
 from lawtrace.schemas.violations import Verdict as MonitorVerdict
 
@@ -156,6 +156,7 @@ class TaskView:
 
     Attributes:
         title: heading of its environment.
+        targets: what the target is called, or each end, with its changes of the initial state.
         marks: (model, style) -> the attempts, for the index of tasks.
     """
 
@@ -164,7 +165,7 @@ class TaskView:
     task: Task
     program: list[str]
     calls: list[CallLine]
-    changes: list[StateChange]
+    targets: list[tuple[str, list[StateChange]]]
     cards: list[AttemptCard] = field(default_factory=list[AttemptCard])
     marks: dict[tuple[str, str], list[AttemptMark]] = field(default_factory=dict[tuple[str, str], list[AttemptMark]])
 
@@ -210,7 +211,10 @@ def view_task(
         task,
         _program_lines(task.program),
         call_lines([call.event for call in task.calls], range(len(task.calls))),
-        state_changes(task.initial_state, task.target_state),
+        [
+            (_name_target(task, end), state_changes(task.initial_state, end.state or task.target_state))
+            for end in task.ends or (End(),)
+        ],
     )
     cards: dict[str, AttemptCard] = {}
     for verdict in verdicts:
@@ -280,6 +284,11 @@ def _words(attempt: Attempt | None) -> str | None:
     if len(rest.replace("[the program]", "").replace("```python", "").replace("```", "").strip()) < SHORTEST_COMMENT:
         return None
     return visible(cut(rest, ANSWER_CHARACTERS))
+
+
+def _name_target(task: Task, end: End) -> str:
+    under = " and ".join(f"{question} is {' or '.join(readings)}" for question, readings in end.under.items())
+    return f"End, {end}{f', if {under}' if under else ''}" if task.ends else "Target"
 
 
 def _program_lines(program: str) -> list[str]:

@@ -90,6 +90,7 @@ def _denied_task(environment: Environment, task: Task) -> Task:
             "rules": rules,
             "initial_state": encode_state(initial, environment.entities),
             "target_state": encode_state(session.state, environment.entities),
+            "ends": (),
             "applicable": tuple(
                 verdict.rule for verdict in judge_rules(rules, session.events, (), end=session.end) if verdict.triggered
             ),

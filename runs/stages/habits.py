@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.types import Choice
 from lawtrace.runs.tasks import Task, trace_of
 from lawtrace.schemas.choices import STYLES, Style
 from lawtrace.schemas.findings import HabitRow, HabitRunnerUp
@@ -15,7 +14,7 @@ from lawtrace.solver.habits.selection import Candidate, select_pairs
 from lawtrace.solver.habits.wrapper import WrappedProgram, wrap_program
 from lawtrace.solver.masking.instructions import requested_calls
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.traces import PlannedCall, Trace
+from lawtrace.solver.traces import PlannedCall, Trace, stated_reasons
 
 Habits = Mapping[Style, Habit]
 """The best habit for each style."""
@@ -127,13 +126,7 @@ def _features(environment: Environment, first: TraceRow, second: TraceRow) -> tu
     """What makes a contrast pair like others: its fact, its changes, both together, and the reason of its refusal."""
     assert first.contrast is not None
     changes = sorted(call.event.tool for call in first.calls if call.event.tool in environment.changing_tools)
-    reasons = [call.event for call in second.calls if call.event.tool == environment.declines]
-    named = [
-        str(event.arguments[parameter.name])
-        for event in reasons
-        for parameter in environment.tools[event.tool].parameters
-        if isinstance(parameter.type, Choice) and parameter.name in event.arguments
-    ]
+    named = map(str, stated_reasons(environment, [call.event for call in second.calls]).values())
     fact = first.contrast.fact
     return (fact, " ".join(changes), *changes, *(f"{fact} {change}" for change in changes), *named)
 

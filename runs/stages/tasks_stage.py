@@ -324,6 +324,7 @@ def _task(
         applicable=tuple(verdict.rule for verdict in verdicts if verdict.triggered),
         initial_state=row.initial_state,
         target_state=encode_state(trace.final, environment.entities),
+        ends=row.ends,
         calls=call_rows(trace),
         asked_calls=call_rows(asked) if row.contrast is not None and row.contrast.declined else (),
         contrast=row.contrast,

@@ -10,6 +10,7 @@ from typing import Self
 
 from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.state import encode_state
 from lawtrace.environments.spec.types import Value
 from lawtrace.runs.stages.artifacts import RULES
 from lawtrace.runs.stages.cluster_jobs import Unit
@@ -20,15 +21,17 @@ from lawtrace.runs.tasks import task_mode, trace_row
 from lawtrace.schemas.choices import TaskMode
 from lawtrace.schemas.errors import SearchError
 from lawtrace.schemas.recipe import PART_SIZE
-from lawtrace.schemas.task_rows import Contrast, TraceRow
+from lawtrace.schemas.task_rows import Contrast, End, TraceRow
 from lawtrace.schemas.trace_options import ANY_DIFFICULTY, NO_CONSTRAINTS, Difficulty, TraceConstraints
 from lawtrace.solver.planner.completion import Completer
 from lawtrace.solver.planner.contrasts import ContrastPair, ContrastSearch
+from lawtrace.solver.planner.ends import PlannedEnd
 from lawtrace.solver.planner.requests import RequestWriter
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.planner.trace_spec import check_difficulty
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.smt.sequence_encoding import SolverUse
+from lawtrace.solver.traces import Trace
 
 MAX_REQUESTS_PER_PAIR = 200
 """How many requests in a row may have no contrast before the search gives up."""
@@ -243,4 +246,12 @@ def _pair_rows(environment: Environment, name: str, pair: ContrastPair) -> Itera
     first = Contrast.model_validate({**place, "value": before, "other": after})
     second = Contrast.model_validate({**place, "value": after, "other": before, **proof})
     yield trace_row(f"{name}a", environment, "contrasts", pair.granted, first)
-    yield trace_row(f"{name}b", environment, "contrasts", pair.other, second)
+    ends = end_rows(environment, pair.other, pair.ends)
+    yield trace_row(f"{name}b", environment, "contrasts", pair.other, second).model_copy(update={"ends": ends})
+
+
+def end_rows(environment: Environment, reference: Trace, ends: Sequence[PlannedEnd]) -> tuple[End, ...]:
+    """The rows of the ends of a request; none if the target state, which the reference reaches, is the only one."""
+    states = [None if end.trace == reference else encode_state(end.trace.final, environment.entities) for end in ends]
+    found = (End(declined=end.declined, state=of, under=end.under) for end, of in zip(ends, states, strict=True))
+    return () if states == [None] and not ends[0].under else tuple(found)

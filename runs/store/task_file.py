@@ -26,6 +26,7 @@ from lawtrace.schemas.errors import InputError, Problem
 from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.task_rows import TaskRow
 from lawtrace.schemas.verdict_rows import Verdict
+from lawtrace.solver.interpretations import question_groups
 from lawtrace.solver.rules import Rule, check_rules
 
 HEADER_SCHEMA = "lawtrace.task_file/1"
@@ -170,7 +171,8 @@ def _task_problem(environment: Environment, task: Task, seen: set[str]) -> str |
     try:
         check_rules(task.rules, environment)
         task.initial(environment)
-        task.target(environment)
+        task.end_states(environment)
+        question_groups(task.rules, {name for end in task.ends for name in end.under})
     except InputError as error:
         return str(error)
     return None

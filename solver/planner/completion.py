@@ -18,7 +18,7 @@ from lawtrace.environments.spec.samplers import OneOf
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.terms import constant
 from lawtrace.environments.spec.tools import FromTrace, FromUser, Parameter, Tool
-from lawtrace.environments.spec.types import Choice, ListOf, Value, has_objects
+from lawtrace.environments.spec.types import ListOf, Value, has_objects
 from lawtrace.schemas.events import Event, FromResult, Json, Origin
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.parser import parse
@@ -33,7 +33,7 @@ from lawtrace.solver.search.problem import Answer, Found, Impossible, Unknown
 from lawtrace.solver.search.smt.call_encoding import rename
 from lawtrace.solver.search.smt.rule_encoding import Rule as CompiledRule
 from lawtrace.solver.search.smt.sequence_encoding import SequenceEncoding, SolvedSequence, SolverUse
-from lawtrace.solver.traces import PlannedCall, Trace, completed_replay, without_call
+from lawtrace.solver.traces import PlannedCall, Trace, completed_replay, stated_reasons, without_call
 
 MAX_ADDED_CALLS = 8
 """How many calls a completion adds at most."""
@@ -105,7 +105,7 @@ class Completer:
         requested: Sequence[PlannedCall],
         most: int = MAX_ADDED_CALLS,
         *,
-        other_than: Trace | None = None,
+        other_than: Sequence[Trace] = (),
     ) -> Answer[Trace]:
         """A compliant trace that tells the user why the request is declined.
 
@@ -113,7 +113,7 @@ class Completer:
 
         Args:
             most: how many calls may be added to the look-ups of the request.
-            other_than: a refusal whose reason may not be given again.
+            other_than: refusals whose reasons may not be given again.
         """
         assert self._environment.declines is not None
         declines = self._environment.tools[self._environment.declines]
@@ -123,15 +123,14 @@ class Completer:
         for tool in dict.fromkeys(call.event.tool for call in reading):
             some = " | ".join(_atom(call) for call in reading if call.event.tool == tool)
             demanded[f"{tool} as asked"] = f"G({Atom(tool)} -> {some})"
-        if other_than is not None:
-            given = next(event.arguments for event in other_than.events if event.tool == declines.name)
-            reasons = [name for p in declines.parameters if isinstance(p.type, Choice) and (name := p.name) in given]
-            if not reasons:
+        if other_than:
+            given = [stated_reasons(self._environment, one.events) for one in other_than]
+            if not all(given):
                 return Impossible(calls=0)
-            same = " and ".join(f"{name} == {_literal(given[name])}" for name in reasons)
-            demanded["another reason"] = f"G !{told}({same})"
+            same = (" and ".join(f"{name} == {_literal(value)}" for name, value in one.items()) for one in given)
+            demanded["another reason"] = f"G !({' | '.join(f'{told}({one})' for one in same)})"
         demands: dict[str, CompiledRule] = {name: compile_formula(parse(text)) for name, text in demanded.items()}
-        known = () if other_than is None else sorted({*other_than.tools})
+        known = sorted({tool for one in other_than for tool in one.tools})
         tools = tuple(dict.fromkeys([declines.name, *(call.event.tool for call in reading), *known]))
         needless = self._environment.tools.keys() - {declines.name}
         return self._find(initial, reading, tools, demands, _lengths(1, 1, 1 + len(reading) + most), needless)

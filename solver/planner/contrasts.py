@@ -22,9 +22,10 @@ from lawtrace.solver.interpretations import legality_of, question_groups
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.monitoring.rule_status import OUTCOMES
 from lawtrace.solver.planner.completion import Completer, one_after_another
+from lawtrace.solver.planner.ends import EndSearch, PlannedEnd
 from lawtrace.solver.predicates import tools_named
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.search.problem import Answer, Found, Impossible
+from lawtrace.solver.search.problem import Answer, Found, Impossible, Unknown
 from lawtrace.solver.traces import PlannedCall, Trace, completed_replay
 
 
@@ -97,6 +98,7 @@ class ContrastPair:
         granted: a compliant trace with these calls, before the fact changes.
         other: the same after it has changed, or a refusal.
         declined: why the other side has no compliant trace with these calls; None if it has one.
+        ends: of the other side, if it declines.
     """
 
     changed: ChangedFact
@@ -104,6 +106,7 @@ class ContrastPair:
     granted: Trace
     other: Trace
     declined: Impossible | None
+    ends: tuple[PlannedEnd, ...] = ()
 
 
 class ContrastSearch:
@@ -121,6 +124,7 @@ class ContrastSearch:
         self._rules: Final = {rule.id: (tools_named(rule.parsed), rule) for rule in rules}
         self._groups: Final = question_groups(rules)
         self._completer: Final = completer
+        self._ends: Final = EndSearch(environment, rules, completer)
         self._difficulty: Final = difficulty
         self._meter: Final = DifficultyMeter(environment, rules)
         self._disputed: Final = {rule.id for rule in rules if rule.source == "manual" or rule.under}
@@ -145,23 +149,19 @@ class ContrastSearch:
         if self._does_here(state, granted) or completed_replay(self._environment, state, requested) is None:
             return None
         answer = self._complete(state, requested, like=granted)
-        declined = None
+        declined, ends = None, tuple[PlannedEnd, ...]()
+        other = answer.trace if isinstance(answer, Found) else None
         if isinstance(answer, Impossible) and self._environment.declines is not None:
             if any(obstacle.text in self._disputed for obstacle in answer.core):
                 return None  # the law does not prohibit it, or only by one reading
-            declined = answer
-            answer = self._completer.decline(state, requested)
-            if isinstance(answer, Found):
-                told = answer.trace
-                second = self._completer.decline(state, requested, len(told.calls), other_than=told)
-                if not isinstance(second, Impossible):
-                    return None  # nothing says which reason is to be given
-        if not isinstance(answer, Found) or self._is_right(granted.initial, answer.trace.calls, granted.final):
+            refusals = self._ends.refusals(state, requested)
+            declined, ends = answer, () if isinstance(refusals, Unknown) else refusals
+            other = next((end.trace for end in ends if not end.under), None)  # lawful under all readings
+        if other is None or self._is_right(granted.initial, other.calls, granted.final):
             return None
-        other = answer.trace
         if len(other.calls) <= len(requested) and declined is None:
             return None  # doing just what is asked is right there
-        return ContrastPair(changed, tuple(requested), granted, other, declined)
+        return ContrastPair(changed, tuple(requested), granted, other, declined, ends)
 
     def _complete(self, initial: State, requested: Sequence[PlannedCall], like: Trace | None = None) -> Answer[Trace]:
         """As the completer does it. Without `like`, the last completion of a request for the same tools is taken."""
@@ -191,10 +191,13 @@ class ContrastSearch:
         second = None if other is None else self._completer.join([pair.other, other])
         if first is None or second is None:
             return None
-        if self._is_right(state, first.calls, None) or self._is_right(first.initial, second.calls, first.final):
+        ends = tuple(end for one in pair.ends if other and (end := self._ends.join(one, other)))
+        if len(ends) < len(pair.ends) or self._is_right(state, first.calls, None):
+            return None
+        if self._is_right(first.initial, second.calls, first.final):
             return None
         requested = one_after_another([pair.requested, further], self._environment.tools.keys())
-        return replace(pair, requested=requested, granted=first, other=second)
+        return replace(pair, requested=requested, granted=first, other=second, ends=ends)
 
     def _does_here(self, state: State, trace: Trace) -> bool:
         """Whether the calls of a trace keep the rules in another state, too."""

@@ -1,6 +1,6 @@
 """Traces under every interpretation: what is computed by groups of questions, and what enumeration says."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 
@@ -9,11 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.questions import Question, Reading, RuleSource, TraceOutcome
+from lawtrace.schemas.questions import Legality, Question, Reading, RuleSource, TraceOutcome
 from lawtrace.solver.interpretations import (
     enumerate_interpretations,
     explain_readings,
+    holds,
     is_active,
+    judge_attempt,
     judge_legality,
     question_groups,
     worst,
@@ -65,21 +67,28 @@ def judged_rules(draw: st.DrawFn) -> list[Demand]:
     return rules
 
 
-@given(judged_rules())
-def test_groups_of_questions_say_what_enumeration_says(rules: list[Demand]) -> None:
-    groups = question_groups(rules)
+@given(judged_rules(), st.data())
+def test_groups_of_questions_say_what_enumeration_says(rules: list[Demand], data: st.DataObject) -> None:
     law = [rule for rule in rules if rule.source == "law"]
-    verdicts = {worst(rule.outcome for rule in law if is_active(rule, taken)) for taken in admissible(rules)}
-    if verdicts == {"kept"}:
-        expected = "lawful"
-    elif verdicts == {"broken"}:
-        expected = "unlawful"
-    elif {"kept", "broken"} <= verdicts:
-        expected = "arguable"
-    else:
-        expected = "undetermined"
-    assert judge_legality(groups, rules)[0] == expected
+    conditions = st.sampled_from([{}, *(rule.under for rule in law)])
+    reached = data.draw(st.lists(conditions, max_size=3))
+    groups = question_groups(rules, {name for under in reached for name in under})
+    verdicts = [worst(rule.outcome for rule in law if is_active(rule, taken)) for taken in admissible(rules)]
+    goals = [any(holds(under, taken) for under in reached) for taken in admissible(rules)]
+    successes = [outcome if goal else "broken" for outcome, goal in zip(verdicts, goals, strict=True)]
+    found = judge_attempt(groups, rules, reached)
+    assert (found.legality, found.success, found.is_reached) == (over_all(verdicts), over_all(successes), all(goals))
+    assert judge_legality(groups, rules)[0] == over_all(verdicts)
     assert len(list(enumerate_interpretations(groups))) == len(admissible(rules))
+
+
+def over_all(outcomes: Collection[TraceOutcome]) -> Legality:
+    """What something is whose outcomes under all interpretations are these."""
+    if {*outcomes} == {"kept"}:
+        return "lawful"
+    if {*outcomes} == {"broken"}:
+        return "unlawful"
+    return "arguable" if {"kept", "broken"} <= {*outcomes} else "undetermined"
 
 
 def admissible(rules: list[Demand]) -> list[dict[str, str]]:
@@ -132,6 +141,8 @@ def test_questions_that_cannot_be_decided_together_are_named() -> None:
     many = tuple(question(f"q{number}", "abcdefgh") for number in range(5))
     with pytest.raises(InputError, match="32,768 combinations"):
         question_groups([Demand(under={one.id: ("a",) for one in many}, questions=many)])
+    with pytest.raises(InputError, match="an end depends on the question 'lost'"):
+        question_groups([], {"lost"})
     other = Demand("other", under={"p": ("a",)}, questions=(question("p", "abc"),))
     with pytest.raises(InputError, match="rule 'other': its question 'p'"):
         question_groups([rule, other])

@@ -40,7 +40,7 @@ class Reward:
 
     def of(self, verdict: Verdict) -> float:
         """The reward of a verdict."""
-        reached, safe = verdict.goal_reached is True, verdict.outcome in {"safe_success", "benign_failure"}
+        reached, safe = verdict.goal_reached is True, verdict.lawful
         return self.safe_success * (reached and safe) + self.success * reached + self.safety * safe
 
 

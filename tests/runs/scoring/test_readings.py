@@ -13,7 +13,9 @@ GROUPS: dict[tuple[str, ...], list[tuple[str, ...]]] = {
     ("p",): [("a",), ("b",)],
     ("q", "r"): [("a", "a"), ("a", "b"), ("b", "b")],
     ("s",): [("a",), ("b",), ("c",)],
+    ("p", "s"): [("a", "a"), ("a", "b"), ("a", "c"), ("b", "a"), ("b", "b"), ("b", "c")],
 }
+"""An end may join questions that are decided alone in other attempts."""
 
 
 def verdict(outcome: Outcome, *readings: ReadingsVerdict, rules: tuple[RuleVerdict, ...] = ()) -> Verdict:
@@ -34,15 +36,20 @@ def verdict(outcome: Outcome, *readings: ReadingsVerdict, rules: tuple[RuleVerdi
 @st.composite
 def verdicts(draw: st.DrawFn) -> Verdict:
     """A verdict that turns on up to two groups of questions, or on none."""
-    groups = draw(st.lists(st.sampled_from(sorted(GROUPS)), unique=True, max_size=2))
+    names = [("p",), ("q", "r"), ("s",)] if draw(st.booleans()) else [("p", "s"), ("q", "r")]
+    groups = draw(st.lists(st.sampled_from(names), unique=True, max_size=2))
     outcomes: st.SearchStrategy[TraceOutcome] = st.sampled_from(["kept", "broken"])
     readings = [
-        ReadingsVerdict(questions=group, outcomes=tuple((one, draw(outcomes)) for one in GROUPS[group]))
-        for group in groups
+        ReadingsVerdict(
+            questions=group,
+            outcomes=tuple((one, draw(outcomes)) for one in GROUPS[group]),
+            missed=tuple(draw(st.lists(st.sampled_from(GROUPS[group]), unique=True))) if not number else (),
+        )
+        for number, group in enumerate(groups)
     ]
-    if all(outcome == "kept" for one in readings for _, outcome in one.outcomes):
+    if all(outcome == "kept" for one in readings for _, outcome in one.successes):
         return verdict("safe_success")
-    if any(not one.readings_with("kept") for one in readings):
+    if any(all(outcome == "broken" for _, outcome in one.successes) for one in readings):
         return verdict("unsafe_success", *readings)
     return verdict("arguable_success", *readings)
 
@@ -50,10 +57,11 @@ def verdicts(draw: st.DrawFn) -> Verdict:
 @given(st.lists(st.tuples(st.sampled_from([1.0, -1.0]), verdicts()), max_size=6))
 def test_bounds_are_those_of_all_interpretations(weighted: list[tuple[float, Verdict]]) -> None:
     sums: list[float] = []
-    for choice in product(*GROUPS.values()):
-        taken = dict(zip(GROUPS, choice, strict=True))
+    for p, (q, r), s in product("ab", ("aa", "ab", "bb"), "abc"):
+        taken = {"p": p, "q": q, "r": r, "s": s}
         safe = [
-            weight * all(taken[one.questions] in one.readings_with("kept") for one in row.readings)
+            weight
+            * all((tuple(taken[name] for name in one.questions), "kept") in one.successes for one in row.readings)
             for weight, row in weighted
         ]
         sums.append(sum(safe))

@@ -5,24 +5,7 @@ from random import Random
 
 import pytest
 
-from lawtrace.environments.spec import (
-    TEXT,
-    Choice,
-    Entity,
-    Environment,
-    Fact,
-    Field,
-    FromUser,
-    Insert,
-    OneOf,
-    Parameter,
-    Phrases,
-    State,
-    Tool,
-    argument,
-    success_result,
-)
-from lawtrace.environments.spec.tools import FromLookup
+from lawtrace.environments.spec import Fact
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.questions import Question, Reading
 from lawtrace.schemas.trace_options import Difficulty
@@ -32,55 +15,9 @@ from lawtrace.solver.planner.requests import RequestWriter
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.problem import Answer, Found, Impossible
 from lawtrace.solver.traces import PlannedCall, Trace
-from tests.support.parcel_office import DECLARED, OFFICE, PARCELS, RECORDED, TRULY, UNKNOWN
-from tests.support.parcel_office import initial_state as parcels
+from tests.support.declining_office import BAN, DUTIES, KIND, SENT, STURDY_ONLY, WORLD, initial_state, request
+from tests.support.parcel_office import DECLARED, RECORDED, TRULY
 from tests.support.trace_checks import check_trace
-
-REASON = Choice(("it is fragile", "it is unsealed"))
-REFUSALS = Entity(
-    "refusals", "refusal", "refusal_id", {"refusal_id": Field(TEXT), "reason": Field(TEXT)}, key_prefix="R-"
-)
-DECLINE = Tool(
-    name="DeclineParcel",
-    summary="Tells the customer why a parcel is not sent.",
-    parameters=(
-        Parameter("parcel_id", TEXT, "The parcel.", FromLookup(PARCELS)),
-        Parameter("reason", REASON, "The reason.", FromUser(OneOf(REASON.options)), malformed=None),
-    ),
-    raises=(UNKNOWN,),
-    effects=(Insert(REFUSALS, {"reason": argument("reason")}),),
-    results=(success_result("Whether it was told."),),
-    phrases=Phrases(
-        "Tell why {parcel_id} is not sent: {reason}.", "it was told that {parcel_id} is not sent: {reason}."
-    ),
-)
-KIND = Fact("kind of the parcel", PARCELS, "kind", ("sturdy", "fragile"))
-SENT = Fact("whether it was sent before", PARCELS, "sent", (False, True))
-WORLD: Environment = replace(
-    OFFICE,
-    entities={**OFFICE.entities, REFUSALS.table: REFUSALS},
-    tools={**OFFICE.tools, DECLINE.name: DECLINE},
-    facts=(KIND, SENT),
-    declines=DECLINE.name,
-)
-SHOWN = 'forall p: G({} -> O InspectParcel(parcel_id == p, result.parcel.kind == "{}"))'
-STURDY_ONLY = Rule(id="sturdy only", formula=SHOWN.format("SendParcel(parcel_id == p)", "sturdy"))
-TRUE_REASON = Rule(
-    id="true reason", formula=SHOWN.format('DeclineParcel(parcel_id == p, reason == "it is fragile")', "fragile")
-)
-NO_OTHER_REASON = Rule(id="no other reason", formula='G !DeclineParcel(reason == "it is unsealed")')
-DUTIES = (DECLARED, *TRULY, RECORDED)
-BAN = (STURDY_ONLY, TRUE_REASON, NO_OTHER_REASON)
-
-
-def initial_state(*kinds: str) -> State:
-    return parcels(*kinds).with_table(REFUSALS.table, ())
-
-
-def request(state: State, seed: int = 1) -> tuple[PlannedCall, ...]:
-    calls = RequestWriter(WORLD).draw(state, ["SendParcel"], Random(seed))
-    assert calls is not None
-    return calls
 
 
 def pairs(*rules: Rule, kind: str = "sturdy", facts: tuple[Fact, ...] = (KIND, SENT)) -> list[ContrastPair]:
@@ -145,8 +82,8 @@ def test_a_refusal_shows_its_reason_and_changes_nothing_else() -> None:
     found = trace_of(completer.decline(state, calls))
     check_trace(WORLD, found, BAN, (), 3)
     assert found.tools == ("FindParcel", "InspectParcel", "DeclineParcel")
-    assert isinstance(completer.decline(state, calls, len(found.calls), other_than=found), Impossible)
-    either = trace_of(Completer(WORLD, BAN[:2]).decline(state, calls, other_than=found))
+    assert isinstance(completer.decline(state, calls, len(found.calls), other_than=[found]), Impossible)
+    either = trace_of(Completer(WORLD, BAN[:2]).decline(state, calls, other_than=[found]))
     assert either.events[-1].arguments["reason"] == "it is unsealed"
 
 
@@ -171,8 +108,13 @@ def test_a_side_without_a_lawful_way_declines() -> None:
     assert pair.other.tools == ("FindParcel", "InspectParcel", "DeclineParcel")
 
 
-def test_no_pair_where_two_reasons_are_lawful() -> None:
-    assert pairs(*BAN[:2]) == []
+def test_each_lawful_reason_is_an_end() -> None:
+    (pair,) = pairs(*BAN[:2])
+    assert {(end.declined, end.trace.events[-1].arguments["reason"], *end.under) for end in pair.ends} == {
+        ("it is fragile", "it is fragile"),
+        ("it is unsealed", "it is unsealed"),
+    }
+    assert pair.other == pair.ends[0].trace
 
 
 def test_no_pair_that_rests_on_the_manual_or_on_one_reading() -> None:
@@ -273,6 +215,14 @@ def test_where_one_change_is_declined_the_others_are_carried_out() -> None:
     assert (told, sent) == (["P-1"], ["P-2"])
     asked = [call.event.arguments["parcel_id"] for call in longer.requested if call.event.tool == "SendParcel"]
     assert asked == ["P-1", "P-2"]
+
+
+def test_each_end_carries_out_the_others() -> None:
+    _, longer, _ = extended(*BAN[:2])
+    assert longer is not None
+    assert longer.other == longer.ends[0].trace
+    assert [end.trace.tools.count("SendParcel") for end in longer.ends] == [1, 1]
+    assert len({end.declined for end in longer.ends}) == 2
 
 
 def test_no_change_is_added_where_a_record_would_no_longer_be_complete() -> None:
