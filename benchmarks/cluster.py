@@ -1,17 +1,18 @@
-"""Attempts, grading, an audit and a synthesis on one, two and four Ray workers of this machine.
+"""Attempts and a synthesis on one, two and four Ray workers of this machine.
 
     python -m benchmarks.cluster
     python -m benchmarks.cluster --workers 1 2 --trials 10 --in-flight 8
 
 An attempt is one call of an endpoint that answers after 200 ms, and one program. Each worker has the same number of
-calls in flight, so N workers make at most N times as many attempts a second as one. Graded are reference
-programs, audited conversations of three traces each, synthesized contrast pairs under some 70 rules in parts of six
-traces; measured from the first product of each worker to the last. Then what the event log of
-the driver takes for an attempt, a merge of shards for an entry, and a shard of an audit for the events of other shards.
+calls in flight, so N workers make at most N times as many attempts a second as one. Synthesized are contrast pairs
+under some 70 rules in parts of six traces, measured from the first product of each worker to the last. Then what the
+event log of the driver takes for an attempt, a merge of shards for an entry, and a shard of an audit for the events of
+other shards.
 Needs the extra `lawtrace[ray]`.
 """
 
 import argparse
+import asyncio
 import json
 import os
 import subprocess
@@ -25,21 +26,13 @@ from pathlib import Path
 
 from benchmarks.audit import conversations, traces
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.sandbox import Limits, SandboxPool
 from lawtrace.runs.audit.sources.reading import find_transcripts
-from lawtrace.runs.audit.workers import AuditJob, judge_batches
 from lawtrace.runs.stages.artifacts import RULES as RULES_FILE
-from lawtrace.runs.stages.artifacts import TASKS as PIPELINE_TASKS
-from lawtrace.runs.stages.attempts_stage import AnswerExecutor
 from lawtrace.runs.stages.cluster_jobs import Cluster, Unit
-from lawtrace.runs.stages.stage_job import SANDBOXES_OF_A_WORKER, StageJob
-from lawtrace.runs.stages.submitted_programs import SubmittedRow, prepare_programs
+from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.stages.traces_stage import TracePlan, prepare_parts, synthesize_traces
 from lawtrace.runs.store.event_log_file import EventLogFile, utc_now
 from lawtrace.runs.store.merging import merge_event_logs
-from lawtrace.runs.store.stage_files import write_rows
-from lawtrace.runs.store.task_file import read_task_rows
-from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.log_entries import Context, Entry, MessageSent, ModelCalled, RequestMessage
 from lawtrace.schemas.recipe import Recipe, TaskOptions
 from lawtrace.schemas.task_rows import TraceRow
@@ -47,8 +40,6 @@ from lawtrace.solver.rules import load_rules
 
 TASKS = Path("docs/tasks/1.3/telehealth.jsonl")
 
-RULES = 20
-"""Of the audit."""
 PART_SIZE = 6
 """Of the synthesis: traces of a unit."""
 
@@ -114,32 +105,6 @@ def workers_of(count: int) -> Generator[Cluster | None]:
         ray.shutdown()
 
 
-def graded(cluster: Cluster | None, count: int) -> float:
-    """Programs per second."""
-    environment = load_domain(TASKS.stem).environment
-    tasks = read_task_rows(TASKS).rows
-    answers = [
-        Answer(task=task.id, style="goal", program=task.program, trial=trial)
-        for trial in range(-(-count // len(tasks)))
-        for task in tasks
-    ][:count]
-    if cluster is None:
-        executor = AnswerExecutor(environment, tasks, None)
-        with SandboxPool(Limits(seconds=10), count=SANDBOXES_OF_A_WORKER) as sandboxes:
-            begun = [sandboxes.submit(executor.execute, answer) for answer in answers]
-            return pace(1 for one in begun if one.result())
-    recipe = Recipe(environment=TASKS.stem).model_dump(mode="json")
-    job: StageJob[SubmittedRow, Attempt] = StageJob(recipe, ((PIPELINE_TASKS, TASKS.read_bytes()),), prepare_programs)
-    return pace(1 for _ in cluster.stream(job, [Unit(answer) for answer in answers]))
-
-
-def audited(cluster: Cluster | None, log: Path, rules: Path) -> float:
-    """Events (calls and messages) per second."""
-    job = AuditJob("payments", load_rules(rules))
-    batches = judge_batches(job, find_transcripts(log), 0, cluster)
-    return pace(batch.tally.count("calls") + batch.tally.count("messages") for batch in batches)
-
-
 def synthesized(cluster: Cluster | None, workers: int, count: int, folder: Path) -> float:
     """Traces per second."""
     domain, recipe = load_domain(TASKS.stem), Recipe(environment=TASKS.stem)
@@ -152,7 +117,15 @@ def synthesized(cluster: Cluster | None, workers: int, count: int, folder: Path)
     given = ((RULES_FILE, (folder / RULES_FILE.name).read_bytes()),)
     job: StageJob[range, list[TraceRow]] = StageJob(recipe.model_dump(mode="json"), given, prepare_parts)
     units = [Unit(part) for part in parts]
-    return pace((len(rows) for rows in cluster.stream(job, units, at_once=1)), workers)
+    begun: list[float] = []
+    sizes: list[int] = []
+
+    def note(rows: list[TraceRow]) -> None:
+        begun.append(time.perf_counter())
+        sizes.append(len(rows))
+
+    asyncio.run(cluster.products(job, units, on_product=note))
+    return sum(sizes[workers:]) / (begun[-1] - begun[workers - 1])
 
 
 def skipped_microseconds(log: Path, events: int) -> float:
@@ -211,7 +184,6 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=30, help="tasks")
     parser.add_argument("--in-flight", type=int, default=4, help="calls of each worker")
     parser.add_argument("--answer-seconds", type=float, default=0.2)
-    parser.add_argument("--programs", type=int, default=600)
     parser.add_argument("--conversations", type=int, default=4000)
     parser.add_argument("--traces", type=int, default=60)
     asked = parser.parse_args()
@@ -234,9 +206,7 @@ def main() -> None:
                 print(f"{name:13} {found:6.1f} attempts/s of {most:4.0f} ({found / most:.0%})", flush=True)
         finally:
             server.terminate()
-        log, rules, events = folder / "log.jsonl", folder / "rules.jsonl", 0
-        write_rows(rules, load_rules(load_domain("payments").rules_file)[:RULES])
-        known = traces("payments")
+        log, events, known = folder / "log.jsonl", 0, traces("payments")
         with log.open("w", encoding="utf-8") as file:
             for one in conversations(known, asked.conversations, seed=1):
                 file.write(json.dumps(one) + "\n")
@@ -244,9 +214,8 @@ def main() -> None:
         for workers in (0, *asked.workers):
             name = f"{workers} workers" if workers else "this process"
             with workers_of(workers) as cluster:
-                programs, judged = graded(cluster, asked.programs), audited(cluster, log, rules)
                 made = synthesized(cluster, workers, asked.traces, folder)
-            print(f"{name:13} {programs:6.1f} programs/s, {judged:8,.0f} events/s, {made:5.2f} traces/s", flush=True)
+            print(f"{name:13} {made:5.2f} traces/s", flush=True)
         print(f"audit, other shards {skipped_microseconds(log, events):5.2f} us of CPU time an event")
         print(f"driver's event log {driver_milliseconds(folder / 'driver', 2000):6.2f} ms of CPU time an attempt")
         print(f"merge of shards    {merge_milliseconds(folder / 'merge', 2000):6.2f} ms of CPU time an entry")

@@ -16,7 +16,6 @@ from lawtrace.runs.store.merging import is_complete, merge_shards
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shards import FoundShard, ShardRecord
 from lawtrace.runs.web.export import WrittenReport, write_run_report
-from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.recipe import Recipe
@@ -33,7 +32,7 @@ class FinishedRun:
 
 def start_run(
     resolved: ResolvedRecipe, folder: RunFolder, **options: Unpack[SessionOptions]
-) -> FinishedRun | ShardResult[Attempt]:
+) -> FinishedRun | ShardResult:
     """Run a prepared recipe, or a shard of it, in a new folder. Raises InputError, before the folder is made, if an
     endpoint is not set up or an ablation is to be divided; otherwise as `continue_run`."""
     check_access(plan_of(resolved))
@@ -48,7 +47,7 @@ def start_run(
 
 def continue_run(
     resolved: ResolvedRecipe, event_log: EventLogFile, **options: Unpack[SessionOptions]
-) -> FinishedRun | ShardResult[Attempt]:
+) -> FinishedRun | ShardResult:
     """Make the attempts of the shard, with its record beside them; without one, run all stages of a recipe, of each
     variant of an ablation, and write the reports.
 

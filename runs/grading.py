@@ -1,25 +1,19 @@
-"""What `lawtrace grade` judges, and what is known of it besides the verdicts."""
+"""What `lawtrace grade` judges, and counts of what came of it."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.runs.scoring.verdict_changes import RuleChange
 from lawtrace.runs.stages.submitted_programs import SubmittedRow, read_programs
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import UsableRows, read_usable_rows
-from lawtrace.runs.store.stage_store import stage_key
 from lawtrace.runs.store.task_file import match_to_tasks, read_usable_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Attempt
-from lawtrace.schemas.choices import GradingProfile
 from lawtrace.schemas.errors import InputError, Problem
-from lawtrace.schemas.models import StrictModel
-from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.verdict_rows import OUTCOMES, Verdict
 
 
@@ -33,11 +27,6 @@ class GradedInput:
     recorded: Sequence[Any]
     verdicts: Sequence[Verdict]
     problems: list[Problem]
-
-    def key(self, recipe: Recipe, tasks: Sequence[Task], profile: GradingProfile) -> str:
-        """A hash over all that the verdicts depend on."""
-        judged_by = (self.domain.digest, recipe.tools, recipe.attempts.seconds, recipe.sandbox, profile)
-        return stage_key("grade", version("lawtrace"), judged_by, tasks, self.rows, self.problems)
 
 
 def read_input(run: Path | None, tasks: Path | None, programs: list[Path] | None, env: str | None) -> GradedInput:
@@ -70,31 +59,6 @@ def _programs(tasks: list[Task], files: list[Path]) -> tuple[UsableRows[Submitte
         first = f"; {matched.problems[0]}" if matched.problems else ""
         raise InputError(f"{', '.join(map(str, files))}: no usable program{first}")
     return matched, recorded
-
-
-class Graded(StrictModel):
-    """What is known of graded programs besides the verdicts.
-
-    Attributes:
-        unusable: the problems of rows that have no verdict.
-        cut_short: programs stopped by a limit or killed: status -> number.
-        moved: how verdicts differ from those that a run had.
-    """
-
-    cut_short: dict[str, int]
-    changed_rules: list[RuleChange]
-    moved: list[str]
-    unusable: list[str]
-
-    @classmethod
-    def merged(cls, parts: Sequence["Graded"]) -> "Graded":
-        """Of all shards together."""
-        return cls(
-            unusable=parts[0].unusable,  # every shard reads all rows
-            cut_short=dict(sum((Counter(part.cut_short) for part in parts), Counter[str]())),
-            changed_rules=parts[0].changed_rules,
-            moved=[one for part in parts for one in part.moved],
-        )
 
 
 def require_published(tasks: Sequence[Task], option: str) -> None:

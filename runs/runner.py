@@ -297,13 +297,13 @@ def open_store(run: Path) -> StageStore:
 
 
 @dataclass(frozen=True, slots=True)
-class ShardResult(Generic[Row]):
-    """The rows that a shard of a run made of its units, such as attempts, with key and number of units of all shards.
+class ShardResult:
+    """The attempts of a shard of a run, with key and number of units of all shards.
 
     ``unanswered``: why a model did not answer, for each unit without an answer.
     """
 
-    rows: Sequence[Row]
+    rows: Sequence[Attempt]
     key: str
     units: int
     unanswered: Sequence[str]
@@ -311,7 +311,7 @@ class ShardResult(Generic[Row]):
 
 async def run_shard(
     resolved: ResolvedRecipe, event_log: EventLogFile, **options: Unpack[SessionOptions]
-) -> ShardResult[Attempt]:
+) -> ShardResult:
     """Make the attempts of a shard, and what they need. Shard 1 also makes what neither needs attempts nor is needed
     by them, such as the score of the extraction, so that a merge calls no model.
 
@@ -324,7 +324,7 @@ async def run_shard(
         return shard_result(runner)
 
 
-def shard_result(runner: Runner[StageContext]) -> ShardResult[Attempt]:
+def shard_result(runner: Runner[StageContext]) -> ShardResult:
     """The attempts that the runner of a shard made."""
     from lawtrace.runs.stages.attempts_stage import planned_units
 

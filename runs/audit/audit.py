@@ -1,6 +1,6 @@
 """An audit: records, and what they are judged by.
 
-The command line, its shards, workers of a cluster and the public function begin here.
+The command line, its shards and the public function begin here.
 """
 
 # pyright: reportMissingTypeStubs=false
@@ -27,7 +27,6 @@ from lawtrace.runs.audit.sources.reading import find_files, find_transcripts
 from lawtrace.runs.audit.summary import AuditSummary
 from lawtrace.runs.audit.transcripts import Transcript
 from lawtrace.runs.audit.workers import AuditedTools, AuditJob, AuditUnit, JudgedBatch, judge_batches
-from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.errors import InputError, LawtraceError
 from lawtrace.schemas.events import Json
@@ -113,9 +112,9 @@ class Audit(Iterable[AuditRow]):
                     raise
                 yield Transcript(str(path), path.name, (), str(error).removeprefix(f"{path}: "))
 
-    def judge(self, units: Iterable[AuditUnit], cluster: Cluster | None = None) -> Iterator[JudgedBatch]:
-        """The rows of some of its records, judged on all cores or by a ``cluster``."""
-        return judge_batches(self.job, units, sum(file.stat().st_size for file in self.files), cluster)
+    def judge(self, units: Iterable[AuditUnit]) -> Iterator[JudgedBatch]:
+        """The rows of some of its records, judged on all cores."""
+        return judge_batches(self.job, units, sum(file.stat().st_size for file in self.files))
 
 
 def audit(

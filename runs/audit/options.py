@@ -9,7 +9,6 @@ from lawtrace.runs.audit.audit import Audit, audit
 from lawtrace.runs.audit.sources.reading import find_files
 from lawtrace.runs.audit.summary import AuditSummary
 from lawtrace.runs.audit.workers import AuditUnit
-from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.shards import FoundShard, Shard, ShardRecord, merged_lines
 from lawtrace.runs.store.stage_files import file_digest, write_lines
 from lawtrace.runs.store.stage_store import stage_key
@@ -50,11 +49,9 @@ Step = Callable[[], None]
 """Called for each row."""
 
 
-def judged_lines(
-    audit: Audit, units: Iterable[AuditUnit], summary: AuditSummary, step: Step, cluster: Cluster | None = None
-) -> Iterator[str]:
+def judged_lines(audit: Audit, units: Iterable[AuditUnit], summary: AuditSummary, step: Step) -> Iterator[str]:
     """The rows of the records as lines; ``summary`` counts them."""
-    for batch in audit.judge(units, cluster):
+    for batch in audit.judge(units):
         summary.tally.merge(batch.tally)
         for line in batch.lines:
             yield line

@@ -2,16 +2,13 @@
 
 import os
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Self, cast
 
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, environment_files, is_folder, load_domain
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.tool_schemas.schemas import ToolSchema, make_environment
 from lawtrace.runs.audit.annotations import Annotations
@@ -23,7 +20,6 @@ from lawtrace.runs.audit.monpoly.mfotl_signature import LogSignature
 from lawtrace.runs.audit.sources.reading import AnyTranscript, read_transcript
 from lawtrace.runs.audit.summary import AuditSummary, Tally
 from lawtrace.runs.audit.versions import compare_rules
-from lawtrace.runs.stages.cluster_jobs import Bundle, Cluster, ModelAccess, Unit
 from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.solver.rules import Rule
 
@@ -119,49 +115,9 @@ class AuditJob:
         return replace(self, tools=tools, rules=rules or (), against=older)
 
 
-@dataclass(frozen=True, slots=True)
-class SentAudit:
-    """An audit with the files that it judges by, for other machines (`lawtrace.runs.stages.cluster_jobs.Job`).
-
-    Attributes:
-        folder: the files of its environment, if that is a folder.
-    """
-
-    job: AuditJob
-    folder: Bundle | None
-
-    @classmethod
-    def of(cls, job: AuditJob) -> Self:
-        """The audit with its files. Raises InputError if one cannot be read."""
-        job = job.portable()
-        folder = job.tools if isinstance(job.tools, str) and is_folder(job.tools) else None
-        return cls(job, None if folder is None else Bundle.of(Path(folder), environment_files))
-
-    def open(self, access: ModelAccess | None, stack: ExitStack) -> Callable[[list[AuditUnit]], Awaitable[JudgedBatch]]:
-        """See `lawtrace.runs.stages.cluster_jobs.Job`: a unit is a batch of records."""
-        job = self.job
-        if self.folder is not None:
-            folder = Path(stack.enter_context(TemporaryDirectory()))
-            job = replace(job, tools=str(self.folder.unpack(folder / "environment")))
-        judge = job.batch_judge()
-
-        async def judge_batch(units: list[AuditUnit]) -> JudgedBatch:
-            return judge(units)
-
-        return judge_batch
-
-
-def judge_batches(
-    job: AuditJob, units: Iterable[AuditUnit], size: int, cluster: Cluster | None = None
-) -> Iterator[JudgedBatch]:
-    """Judge the records in order, in batches. ``size``: of the files in bytes; it decides how many processes.
-    ``cluster``: other processes that judge them."""
+def judge_batches(job: AuditJob, units: Iterable[AuditUnit], size: int) -> Iterator[JudgedBatch]:
+    """Judge the records in order, in batches. ``size``: of the files in bytes; it decides how many processes."""
     batches = _batches(units)
-    if cluster is not None:
-        # A log is read where it is judged, so another machine needs what is in it.
-        sent = ([unit.with_content() if isinstance(unit, MonpolyLog) else unit for unit in batch] for batch in batches)
-        yield from cluster.stream(SentAudit.of(job), (Unit(batch) for batch in sent))
-        return
     processes = os.cpu_count() or 1 if size >= MIN_BYTES else 1
     if processes == 1:
         yield from map(job.batch_judge(), batches)

@@ -39,7 +39,7 @@ def attempt(
     name = f"attempt by {', '.join(inputs.recipe.attempts.all_models)} on {tasks}{f', first {limit}' if limit else ''}"
     record = ShardRecord.of("attempt", part or WHOLE, out, name=name, events=stage_log_folder(out).name)
 
-    async def work(session: Session) -> ShardResult[Attempt]:
+    async def work(session: Session) -> ShardResult:
         if part is not None:
             record.write(out)
         runner = session.runner(inputs)

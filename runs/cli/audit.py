@@ -15,7 +15,6 @@ from lawtrace.runs.audit.summary import AuditSummary
 from lawtrace.runs.audit.tally import Examples
 from lawtrace.runs.audit.versions import DIFFERENCES, SIDES, VersionComparison
 from lawtrace.runs.cli.options import (
-    ClusterOption,
     EnvironmentOption,
     ForceOption,
     OutOption,
@@ -26,11 +25,9 @@ from lawtrace.runs.cli.options import (
 from lawtrace.runs.cli.output import make_table, print_shown
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.progress import ProgressBars
-from lawtrace.runs.cli.shards import cluster_at
 from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.text import counted, cut, percent, show_interval, visible
 from lawtrace.runs.scoring.metrics import Interval
-from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.shards import FoundShard, Shard, record_path
 from lawtrace.runs.store.stage_files import write_lines
 from lawtrace.schemas.choices import AUDIT_FORMATS, AuditFormat
@@ -74,7 +71,6 @@ def audit(
         typer.Option(metavar="<outcome>[:<rule>]", help="Fail on this outcome; default: any but kept. Repeatable."),
     ] = None,
     shard: ShardOption = None,
-    on: ClusterOption = None,
     out: OutOption = Path("audit.jsonl"),
     force: ForceOption = False,
 ) -> CommandResult:
@@ -95,22 +91,13 @@ def audit(
         formats=formats,
         fail_on=fail_on,
     )
-    part = None if shard is None else Shard.parse(shard)
-    with cluster_at(on, shard) as cluster:
-        return audit_by(options, out, part, cluster=cluster, force=force)
+    return audit_by(options, out, None if shard is None else Shard.parse(shard), force=force)
 
 
 def audit_by(
-    options: AuditOptions,
-    out: Path,
-    part: Shard | None = None,
-    merged: Sequence[FoundShard] = (),
-    *,
-    cluster: Cluster | None = None,
-    force: bool,
+    options: AuditOptions, out: Path, part: Shard | None = None, merged: Sequence[FoundShard] = (), *, force: bool
 ) -> CommandResult:
-    """Audit by the options of the command. ``merged``: the shards that have the verdicts already.
-    ``cluster``: other processes that judge."""
+    """Audit by the options of the command. ``merged``: the shards that have the verdicts already."""
     check_output(out, *((record_path(out),) if part else ()), force=force)
     formats: list[AuditFormat] = [_format(text) for text in options.formats or ()]
     for form in formats:
@@ -125,7 +112,7 @@ def audit_by(
         elif merged:
             write_lines(out, merged_rows(merged, summary, step))
         else:
-            write_lines(out, judged_lines(audit, audit.units(), summary, step, cluster))
+            write_lines(out, judged_lines(audit, audit.units(), summary, step))
     if part is not None:
         shown = f"{summary.conversations} conversations (shard {part}). `lawtrace merge` joins all shards."
         return CommandResult({**summary.as_json(), "shard": str(part)}, [shown], out)

@@ -1,20 +1,20 @@
 """``lawtrace grade``: judge programs, or judge the attempts of a run again."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lawtrace.runs.cli.options import ClusterOption, FailUnderOption, OutOption, ShardOption
+from lawtrace.runs.cli.options import FailUnderOption, OutOption
 from lawtrace.runs.cli.output import invalid_notes, print_note, print_shown, problem_notes
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags, stage_recipe
-from lawtrace.runs.cli.shards import cluster_at, refuse_with_shard
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.cli.thresholds import find_shortfalls
-from lawtrace.runs.grading import Graded, count_by_outcome, count_cut_short, read_input, require_published
+from lawtrace.runs.grading import count_by_outcome, count_cut_short, read_input, require_published
 from lawtrace.runs.published import published_evaluation
 from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.outcome_tables import pair_score_table, user_score_table
@@ -32,13 +32,11 @@ from lawtrace.runs.stages.artifacts import ATTEMPTS, TASKS, VERDICTS
 from lawtrace.runs.stages.baseline_answers import baseline_programs
 from lawtrace.runs.stages.stage import Stage, StageContext, StageInputs
 from lawtrace.runs.stages.submitted_programs import PROGRAMS, PROGRAMS_STAGE
-from lawtrace.runs.store.shards import FoundShard, Shard, ShardRecord, merged_lines, read_options
-from lawtrace.runs.store.stage_files import read_rows, write_lines, write_rows
+from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.store.stage_store import Products, StageFile
 from lawtrace.runs.web.export import write_run_report
 from lawtrace.schemas.attempt_rows import Answer
 from lawtrace.schemas.choices import GRADING_PROFILES, GradingProfile
-from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.verdict_rows import Verdict
 
 MAX_CHANGES = 20
@@ -57,8 +55,6 @@ def grade(
     compare: Annotated[Path | None, typer.Option(help="Output folder for a comparison of all profiles.")] = None,
     out: OutOption = Path("verdicts.jsonl"),
     fail_under: FailUnderOption = None,
-    shard: ShardOption = None,
-    on: ClusterOption = None,
 ) -> CommandResult:
     """Judge programs or the attempts of a run.
 
@@ -66,11 +62,6 @@ def grade(
 
     Exit code 1 if a model has no judged attempt or too low a Pass@1, or if a row is unusable.
     """
-    part = None if shard is None else Shard.parse(shard)
-    if on is not None and run is not None:
-        raise InputError("--on divides programs that are to run, and the attempts of a run have run; leave it out")
-    if part is not None:
-        _check_divisible(profile, compare, fail_under)
     given = read_input(run, tasks, programs, flags.env)
     inputs = stage_recipe(flags, given.domain.environment.name)
     recipe = inputs.recipe
@@ -87,20 +78,16 @@ def grade(
         stages = (PROGRAMS_STAGE, *published_evaluation("stages:PUBLISHED_STAGES"))
         files = published_evaluation("stages:VERDICTS_BY_PROFILE")
     profiles: list[GradingProfile] = [name for name in GRADING_PROFILES if compare is not None or name == profile]
-    graded_rows = given.rows if part is None else part.of(given.rows)
 
     async def work(session: Session) -> Products:
         runner = session.runner(inputs, stages=stages)
         runner.give(TASKS, rows)
         baselines = baseline_programs(given.domain.environment, rows) if compare and run is None else []
-        runner.give(PROGRAMS, [*graded_rows, *baselines])
+        runner.give(PROGRAMS, [*given.rows, *baselines])
         return await runner.make(*(files[name] for name in profiles))
 
-    sandbox = profiles != ["strict"] or any(isinstance(row, Answer) for row in graded_rows)
-    with cluster_at(on, shard) as cluster:
-        made = run_stages(
-            recipe, out, "grade", work, force=flags.force, sandbox=sandbox, models=False, shard=part, cluster=cluster
-        )
+    sandbox = profiles != ["strict"] or any(isinstance(row, Answer) for row in given.rows)
+    made = run_stages(recipe, out, "grade", work, force=flags.force, sandbox=sandbox, models=False)
     verdicts, attempts = made[files[profile]], made[ATTEMPTS]
     write_rows(out, verdicts)
     print_shown(problem_notes(given.problems))
@@ -111,59 +98,30 @@ def grade(
             print_note(line)
         print_note(f"Report: {write_run_report(compare, flags.env).path}")
     changed = compare_verdicts(given.verdicts, verdicts)
-    graded = Graded(
-        unusable=[str(problem) for problem in given.problems],
-        cut_short=count_cut_short(attempts),
-        changed_rules=changed_rules,
-        moved=[str(one) for one in changed],
-    )
+    unusable, cut_short = [str(problem) for problem in given.problems], count_cut_short(attempts)
     invalid = invalid_notes((row.task, row.reason) for row in verdicts if row.outcome == "invalid")
-    remarks = [*invalid, *_change_notes(changed_rules, changed, graded.cut_short)]
-    if part is not None:
-        units, key = len(given.rows), given.key(recipe, rows, profile)
-        ShardRecord.of("grade", part, out).finish(out, key=key, units=units, options=graded)
-        summary = {"verdicts": len(verdicts), "shard": str(part), "units": units}
-        shown = f"{len(verdicts)} of {units} verdicts (shard {part}). `lawtrace merge` joins all shards."
-        return CommandResult(summary, [*remarks, shown], out, exit_code=1 if graded.unusable else 0)
-    return _result(verdicts, graded, out, fail_under, remarks)
-
-
-def _result(
-    verdicts: Sequence[Verdict], graded: Graded, out: Path, fail_under: float | None, remarks: Iterable[Note] = ()
-) -> CommandResult:
     shortfalls = find_shortfalls({"": verdicts}, fail_under)
-    outcomes = outcome_table(verdicts, unusable=len(graded.unusable))
     scores = map(report_table, filled(pair_score_table(verdicts), user_score_table(verdicts)))
     return CommandResult(
         {
             "verdicts": len(verdicts),
-            **count_by_outcome(verdicts, len(graded.unusable)),
-            **graded.model_dump(mode="json"),
-            "shortfalls": shortfalls,
+            **count_by_outcome(verdicts, len(unusable)),
+            "cut_short": {**cut_short},
+            "changed_rules": [asdict(one) for one in changed_rules],
+            "moved": [str(one) for one in changed],
+            "unusable": [*unusable],
+            "shortfalls": [*shortfalls],
         },
-        [*remarks, outcomes, *scores],
+        [
+            *invalid,
+            *_change_notes(changed_rules, changed, cut_short),
+            outcome_table(verdicts, unusable=len(unusable)),
+            *scores,
+        ],
         out,
         shortfalls,
-        1 if graded.unusable or shortfalls else 0,
+        1 if unusable or shortfalls else 0,
     )
-
-
-def merge_grades(shards: Sequence[FoundShard], out: Path, fail_under: float | None, *, force: bool) -> CommandResult:
-    """Join the verdicts of all shards."""
-    check_output(out, force=force)
-    write_lines(out, merged_lines(shards))
-    graded = Graded.merged([read_options(shard, Graded) for shard in shards])
-    return _result(read_rows(out, Verdict), graded, out, fail_under)
-
-
-def _check_divisible(profile: GradingProfile, compare: Path | None, fail_under: float | None) -> None:
-    """Check that programs are graded one by one. Raises InputError."""
-    refuse_with_shard({"--fail-under": fail_under, "--compare": compare})
-    if profile == "published-shared":
-        raise InputError(
-            "--profile published-shared judges a workflow program by what the goal program used up, so it has no "
-            "shards; leave out --shard"
-        )
 
 
 def _change_notes(rules: list[RuleChange], verdicts: list[VerdictChange], cut_short: dict[str, int]) -> Iterator[Note]:

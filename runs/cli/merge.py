@@ -9,13 +9,11 @@ import typer
 from lawtrace.runs.audit.options import AuditOptions
 from lawtrace.runs.cli.attempt import attempts_result
 from lawtrace.runs.cli.audit import audit_by
-from lawtrace.runs.cli.grade import merge_grades
 from lawtrace.runs.cli.options import EnvironmentFolderOption, FailUnderOption, ForceOption
 from lawtrace.runs.cli.output_files import check_folder, check_output, stage_log_folder
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.run_results import run_result_of
 from lawtrace.runs.cli.stage_runs import resumable
-from lawtrace.runs.cli.tasks_build import merge_tasks
 from lawtrace.runs.cli.thresholds import check_bound
 from lawtrace.runs.cli.traces_synthesize import merge_traces
 from lawtrace.runs.full_run import merge_run
@@ -45,20 +43,16 @@ def merge(
     """
     found = check_shards(find_shards(shards))
     command = found[0].record.command
-    if fail_under is not None and command not in {"grade", "run"}:
+    if fail_under is not None and command != "run":
         raise InputError(f"--fail-under has no meaning for shards of `lawtrace {command}`: they have no Pass@1")
     match command:
         case "attempt":
             return _merge_attempts(found, out or Path("attempts.jsonl"), force=force)
-        case "grade":
-            return merge_grades(found, out or Path("verdicts.jsonl"), fail_under, force=force)
         case "audit":
             options = read_options(found[0], AuditOptions)
             return audit_by(options, out or Path("audit.jsonl"), merged=found, force=force)
         case "traces synthesize":
             return merge_traces(found, out or Path("traces.jsonl"), env, force=force)
-        case "tasks build":
-            return merge_tasks(found, out or Path("tasks.jsonl"), env, force=force)
         case _:
             return _merge_run(found, out, env, fail_under)
 

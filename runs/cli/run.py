@@ -13,7 +13,7 @@ from lawtrace.runs.cli.options import ClusterOption, FailUnderOption, ShardOptio
 from lawtrace.runs.cli.output import print_note
 from lawtrace.runs.cli.output_files import check_folder
 from lawtrace.runs.cli.recipe_flags import ATTEMPT_FLAGS, RecipeFlags, override, recipe_flags
-from lawtrace.runs.cli.shards import cluster_at, refuse_with_shard, shard_result_of
+from lawtrace.runs.cli.shards import cluster_at, shard_result_of
 from lawtrace.runs.cli.thresholds import check_bound
 from lawtrace.runs.recipe_checks import check_access, check_prices, models_of_recipe, prepare_recipe
 from lawtrace.runs.recipe_file import load_recipe, parse_settings
@@ -31,7 +31,6 @@ from lawtrace.schemas.recipe import Recipe
 if TYPE_CHECKING:
     from lawtrace.runs.full_run import FinishedRun
     from lawtrace.runs.runner import ShardResult
-    from lawtrace.schemas.attempt_rows import Attempt
 
 _KEYS_OF_EVERY_KIND = ("seed", "parameters.", "conversation.")
 
@@ -104,7 +103,7 @@ def resume(
 
 
 def _carry_out(
-    work: "Callable[..., FinishedRun | ShardResult[Attempt]]",
+    work: "Callable[..., FinishedRun | ShardResult]",
     folder: RunFolder,
     part: Shard | None,
     on: str | None,
@@ -116,9 +115,9 @@ def _carry_out(
     from lawtrace.runs.cli.stage_runs import resumable
     from lawtrace.runs.runner import ShardResult
 
-    if part is not None:
-        refuse_with_shard({"--fail-under": fail_under, "--on": on})
-    with resumable(folder.path), cluster_at(on) as cluster:
+    if part is not None and fail_under is not None:
+        raise InputError("--fail-under is about all attempts, and a shard has only its own; leave it out")
+    with resumable(folder.path), cluster_at(on, part) as cluster:
         made = work(progress=ProgressBars(), shard=part, cluster=cluster)
     if isinstance(made, ShardResult):
         assert part is not None

@@ -1,16 +1,15 @@
 """What the commands with ``--shard`` or ``--on`` have in common."""
 
 import os
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.shards import Shard
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.recipe import Recipe
 
 if TYPE_CHECKING:  # a plan of the calls waits for no client of a model
     from lawtrace.runs.runner import ShardResult
@@ -39,25 +38,10 @@ def cluster_at(address: str | None, shard: Shard | str | None = None) -> Generat
         yield cluster
 
 
-def refuse_extraction(recipe: Recipe) -> None:
-    """Raises InputError if the stages before the units of a shard extract the rules."""
-    if recipe.rules.source == "extracted":
-        raise InputError(
-            "--shard: each shard would extract rules of its own; run `lawtrace rules extract` once, and give --rules"
-        )
-
-
-def refuse_with_shard(options: Mapping[str, object]) -> None:
-    """Raises InputError if one of the options is given, which are about all units."""
-    for option, value in options.items():
-        if value:
-            raise InputError(f"{option} is about all units, and a shard has only its own; leave it out")
-
-
-def shard_result_of(made: "ShardResult[Any]", shard: Shard, out: Path, *, rows: str = "attempts") -> CommandResult:
-    """How many rows a shard has; exit code 1 if a model did not answer. ``rows``: what they are."""
+def shard_result_of(made: "ShardResult", shard: Shard, out: Path) -> CommandResult:
+    """How many attempts a shard has; exit code 1 if a model did not answer."""
     missing = made.unanswered
-    summary = {rows: len(made.rows), "unanswered": len(missing), "shard": str(shard), "units": made.units}
-    shown = f"{len(made.rows)} of {made.units} {rows} (shard {shard}). `lawtrace merge` joins all shards."
+    summary = {"attempts": len(made.rows), "unanswered": len(missing), "shard": str(shard), "units": made.units}
+    shown = f"{len(made.rows)} of {made.units} attempts (shard {shard}). `lawtrace merge` joins all shards."
     notes = [f"{len(missing)} replies of a model are missing. The last: {missing[-1]}"] if missing else []
     return CommandResult(summary, [shown], out, notes, 1 if missing else 0)

@@ -10,7 +10,7 @@ from lawtrace.runs.cli.options import ClusterOption, OutOption, ShardOption
 from lawtrace.runs.cli.output import print_note
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.recipe_flags import DIFFICULTY, TRACE_CONSTRAINTS, RecipeFlags, recipe_flags, stage_recipe
-from lawtrace.runs.cli.shards import cluster_at, refuse_extraction
+from lawtrace.runs.cli.shards import cluster_at
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.text import counted
@@ -45,8 +45,10 @@ def synthesize_traces(
     if flags.recipe is None or "tasks.count" in flags.values:
         recipe = recipe.model_copy(update={"tasks": recipe.tasks.model_copy(update={"spare": 0})})
     extracts = recipe.rules.source == "extracted"
-    if shard is not None:
-        refuse_extraction(recipe)
+    if shard is not None and extracts:
+        raise InputError(
+            "--shard: each shard would extract rules of its own; run `lawtrace rules extract` once, and give --rules"
+        )
 
     async def work(session: Session) -> tuple[list[TraceRow], TracePlan, str]:
         runner = session.runner(replace(inputs, recipe=recipe))

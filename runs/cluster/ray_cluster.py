@@ -7,7 +7,7 @@ and starts another worker for one that is lost. Units of a lost worker are conti
 import asyncio
 import re
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -33,10 +33,6 @@ MAX_LOST = 50
 """How many workers may be lost before a run stops."""
 START_SECONDS = 120.0
 """How long a worker may take to start; it waits for a free core where another process has all of them."""
-LANES = 3
-"""How many units a worker has at once if no model takes part: while one is sent, others are made."""
-AHEAD = 4
-"""How many products for each unit in work may wait for those before them, if no model takes part."""
 
 
 @contextmanager
@@ -70,20 +66,6 @@ class _Slot:
     starting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-@dataclass(frozen=True, slots=True)
-class _Refusal:
-    """Why a worker does not take a job.
-
-    Attributes:
-        alive: whether it has its core nevertheless.
-        killed: whether its process ended without an error that it raised.
-    """
-
-    reason: str
-    alive: bool
-    killed: bool = False
-
-
 class RayCluster:
     """Makes units on the workers of a cluster (`lawtrace.runs.stages.cluster_jobs.Cluster`)."""
 
@@ -94,106 +76,60 @@ class RayCluster:
         """End all workers."""
         self._workers.close()
 
-    def products(
+    async def products(
         self,
         job: Job[Given, Product],
-        units: Iterable[Unit[Given]],
+        units: Sequence[Unit[Given]],
         *,
         records: CallRecords | None = None,
         on_product: Callable[[Product], None] = lambda _: None,
-        at_once: int | None = None,
-    ) -> AsyncGenerator[Product]:
+    ) -> list[Product]:
         """See `lawtrace.runs.stages.cluster_jobs.Cluster`."""
-        most = len(units) if isinstance(units, Sized) else None
-        return _Scheduler(self._workers, job, iter(units), most, records, on_product, at_once).products()
-
-    def stream(
-        self, job: Job[Given, Product], units: Iterable[Unit[Given]], *, at_once: int | None = None
-    ) -> Iterator[Product]:
-        """See `lawtrace.runs.stages.cluster_jobs.Cluster`."""
-        products = self.products(job, units, at_once=at_once)
-
-        async def one() -> tuple[Product, ...]:
-            async for product in products:
-                return (product,)
-            return ()
-
-        with asyncio.Runner() as runner:
-            try:
-                while found := runner.run(one()):
-                    yield found[0]
-            finally:
-                runner.run(products.aclose())
+        return await _Scheduler(self._workers, job, units, records, on_product).products()
 
 
 class _Scheduler(Generic[Given, Product]):
-    """A job that is divided among workers. ``most``: how many workers it has use for; None if that is unknown."""
+    """A job that is divided among workers."""
 
     def __init__(
         self,
         workers: RayWorkers,
         job: Job[Given, Product],
-        units: Iterator[Unit[Given]],
-        most: int | None,
+        units: Sequence[Unit[Given]],
         records: CallRecords | None,
         on_product: Callable[[Product], None],
-        at_once: int | None,
     ) -> None:
-        self._workers, self._job, self._units, self._most = workers, ray.put(job), units, most
+        self._workers, self._job = workers, ray.put(job)
         self._records, self._on_product = records, on_product
         self._server: Handle = None
-        # Each worker has more units than may be asked for at once: programs run while answers are awaited.
-        self._lanes = at_once or (LANES if records is None else records.settings.conversation.concurrency)
+        # With models, each worker has more units than may be asked for at once: programs run while answers are awaited.
+        self._lanes = 1 if records is None else records.settings.conversation.concurrency
         self._slots: list[_Slot] = []
-        self._places = self._spare = self._lost = 0
-        # With the results of their starts. They keep their cores, so that no other worker is started there.
-        self._refused: list[tuple[Handle, Handle]] = []
-        self._begun: dict[str, Handle] = {}  # the results of the starts of workers whose processes are there
-        self._given = self._finished = self._taken = 0
-        self._ended = False
-        self._returned: deque[tuple[int, Unit[Given]]] = deque()
+        self._refused: list[Handle] = []  # they keep their cores, so that no other worker is started there
+        self._places = self._lost = 0
+        self._waiting = deque(enumerate(units))
+        self._wanted = len(units)
         self._made: dict[int, Product] = {}
         self._changed = asyncio.Condition()
 
-    async def products(self) -> AsyncGenerator[Product]:
+    async def products(self) -> list[Product]:
         """The product of each unit, in order."""
-        working = asyncio.ensure_future(self._work_through())
         try:
-            while True:
-                async with self._changed:
-                    await self._changed.wait_for(lambda: self._taken in self._made or working.done())
-                if self._taken not in self._made:
-                    break
-                yield self._made.pop(self._taken)
-                self._taken += 1
-                await self._notify()
-            await working
+            if self._records is not None:
+                self._server = await self._workers.server(self._records.settings, self._records.clients.spent)
+            self._places = max(1, int(ray.cluster_resources().get("CPU", 1)))
+            await gather(self._work_at_a_place() for _ in range(self._places))
         finally:
-            working.cancel()
-            with suppress(BaseException):
-                await working
             await self._close()
+        return [self._made[number] for number in range(self._wanted)]
 
     @property
     def _done(self) -> bool:
-        return self._ended and self._finished == self._given
+        return len(self._made) == self._wanted
 
     async def _notify(self) -> None:
         async with self._changed:
             self._changed.notify_all()
-
-    async def _work_through(self) -> None:
-        try:
-            if self._records is not None:
-                self._server = await self._workers.server(self._records.settings, self._records.clients.spent)
-            cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
-            self._places = cores if self._most is None else min(cores, self._most)
-            self._spare = cores - self._places
-            await gather(self._work_at_a_place() for _ in range(self._places))
-        finally:
-            working = asyncio.current_task()
-            assert working is not None
-            working.add_done_callback(lambda _: asyncio.ensure_future(self._notify()))
 
     async def _work_at_a_place(self) -> None:
         slot = _Slot()
@@ -203,50 +139,43 @@ class _Scheduler(Generic[Given, Product]):
         await gather(self._work(slot) for _ in range(self._lanes))
 
     async def _fill(self, slot: _Slot) -> None:
-        """Start a worker at a place. The place is given up if the worker refuses, and no other core is free."""
-        while True:
-            name = uuid4().hex[:12]
-            worker, kept = self._workers.take()
-            refusal = await self._started(worker, name)
-            if refusal is None:
+        """Start a worker at a place. The place is given up if the worker refuses, or there is no core for it."""
+        while not self._done:
+            name, worker = uuid4().hex[:12], self._workers.take()
+            try:
+                reason = await self._started(worker, name)
+            except ray.exceptions.RayError as error:
+                self._lost += 1
+                raised, why = _why_ended(error)
+                reason = f"it ended while it started: {why}"
+                if not raised and self._lost <= MAX_LOST:  # killed, or lost since its last job
+                    log.warning("worker lost", worker=name, reason=reason)
+                    continue
+            if reason is None:
                 slot.worker = started = _JobWorker(worker, name)
                 if self._records is not None:
                     started.listening = asyncio.ensure_future(self._listen(started))
                 return
-            if kept and not refusal.alive:  # it was lost while it had no job
-                continue
-            if refusal.killed and self._lost <= MAX_LOST and not self._done:
-                log.warning("worker lost", worker=name, reason=refusal.reason)
-                continue
-            if refusal.alive:
-                self._refused.append((worker, self._begun.get(name)))
-            else:
-                ray.kill(worker)
             if self._done:
                 return
-            log.warning("worker refuses", worker=name, reason=refusal.reason)
-            if not (refusal.alive and self._spare):
-                break
-            self._spare -= 1
-        self._places -= 1
-        if not self._places:
-            raise OperationalError(f"no worker of the cluster can work; the last: {refusal.reason}")
+            log.warning("worker refuses", worker=name, reason=reason)
+            self._places -= 1
+            if not self._places:
+                raise OperationalError(f"no worker of the cluster can work; the last: {reason}")
+            return
 
-    async def _started(self, worker: Handle, name: str) -> _Refusal | None:
-        """Wait until a worker has started; return why it refuses, or None."""
+    async def _started(self, worker: Handle, name: str) -> str | None:
+        """Wait until a worker has started; return why it does not work, or None."""
         starting = asyncio.ensure_future(self._start(worker, name))
         done = asyncio.ensure_future(self._all_done())
         try:
             await asyncio.wait({starting, done}, timeout=START_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-            if starting.done():
-                reason = starting.result()
-                return None if reason is None else _Refusal(reason, alive=True)
-            late = "it is not needed any more" if done.done() else f"it did not start within {START_SECONDS:g} s"
-            return _Refusal(late, alive=name in self._begun)
-        except ray.exceptions.RayError as error:
-            self._lost += 1
-            raised, why = _why_ended(error)
-            return _Refusal(f"it ended while it started: {why}", alive=False, killed=not raised)
+            if not starting.done():
+                ray.kill(worker)
+                return f"it did not start within {START_SECONDS:g} s"
+            if reason := starting.result():
+                self._refused.append(worker)
+            return reason
         finally:
             starting.cancel()
             done.cancel()
@@ -262,8 +191,7 @@ class _Scheduler(Generic[Given, Product]):
         if there != here:
             return f"its machine has lawtrace {there}, and this one {here}; {SAME_VERSION}"
         settings = None if self._records is None else self._records.settings
-        self._begun[name] = worker.start.remote(self._job, settings, request)
-        return await self._workers.result(self._begun[name])
+        return await self._workers.result(worker.start.remote(self._job, settings, request))
 
     async def _all_done(self) -> None:
         async with self._changed:
@@ -272,22 +200,8 @@ class _Scheduler(Generic[Given, Product]):
     async def _next(self) -> tuple[int, Unit[Given]] | None:
         """The next unit with its number, as soon as there is one; None if all are made."""
         async with self._changed:
-            while not self._done:
-                if self._returned:
-                    return self._returned.popleft()
-                if not self._ended and self._has_room():
-                    unit = next(self._units, None)
-                    if unit is not None:
-                        self._given += 1
-                        return self._given - 1, unit
-                    self._ended = True
-                    self._changed.notify_all()
-                else:
-                    await self._changed.wait()
-        return None
-
-    def _has_room(self) -> bool:
-        return self._records is not None or self._given - self._taken < AHEAD * self._lanes * self._places
+            await self._changed.wait_for(lambda: self._waiting or self._done)
+            return self._waiting.popleft() if self._waiting else None
 
     async def _work(self, slot: _Slot) -> None:
         """Make units at a place, one after the other."""
@@ -302,13 +216,12 @@ class _Scheduler(Generic[Given, Product]):
                 except ray.exceptions.RayActorError as error:
                     await self._replace(slot, worker, error)
             if worker is None or made is None:
-                self._returned.append(found)
+                self._waiting.append(found)
             elif isinstance(made, UnitFailed):
                 where = "a worker of the cluster: " if made.kind == "InputError" else ""
                 raise _FAILURES.get(made.kind, OperationalError)(f"{where}{made.text}")
             else:
                 self._receive(worker, made.recorded)
-                self._finished += 1
                 self._made[number] = made.product
                 self._on_product(made.product)
             await self._notify()
@@ -370,7 +283,9 @@ class _Scheduler(Generic[Given, Product]):
                 entries = await self._workers.result(self._server.take_entries.remote())
         workers = [slot.worker for slot in self._slots if slot.worker is not None]
         await gather(self._stop_listening(worker) for worker in workers)
-        await self._workers.end_job([worker.handle for worker in workers], self._refused, keep=self._done)
+        await self._workers.end_job([worker.handle for worker in workers], keep=self._done)
+        for refused in self._refused:
+            ray.kill(refused)
         if self._records is not None:
             for entry in entries:
                 self._records.event_log.record(entry)

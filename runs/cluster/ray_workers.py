@@ -29,11 +29,9 @@ class RayWorkers:
         self._server: tuple[CallOptions, Handle] | None = None
         self._pending: Final = set[asyncio.Future[Handle]]()
 
-    def take(self) -> tuple[Handle, bool]:
-        """A worker without a job, and whether it is one that had a job before."""
-        if self._idle:
-            return self._idle.pop(), True
-        return ray.remote(num_cpus=1, max_concurrency=1000)(Worker).remote(), False
+    def take(self) -> Handle:
+        """A worker without a job: one that had a job before, or a new one."""
+        return self._idle.pop() if self._idle else ray.remote(num_cpus=1, max_concurrency=1000)(Worker).remote()
 
     async def server(self, settings: CallOptions, spent: Spending) -> Handle:
         """What grants the calls of the next job. ``spent``: what the run used before."""
@@ -49,11 +47,9 @@ class RayWorkers:
         await self.result(server.begin.remote(spent))
         return server
 
-    async def end_job(self, workers: Sequence[Handle], refused: Sequence[tuple[Handle, Handle]], *, keep: bool) -> None:
-        """End the job of the workers, of which some refused it (with the results of their starts). ``keep``: for the
-        next job, those that refused last; otherwise their processes end."""
-        started = [*refused, *((worker, None) for worker in workers)]
-        ending = {one: asyncio.ensure_future(self.result(one.end.remote(start))) for one, start in started}
+    async def end_job(self, workers: Sequence[Handle], *, keep: bool) -> None:
+        """End the job of the workers. ``keep``: for the next job; otherwise their processes end."""
+        ending = {one: asyncio.ensure_future(self.result(one.end.remote())) for one in workers}
         if ending:
             await asyncio.wait(ending.values(), timeout=END_SECONDS if keep else CLOSE_SECONDS)
         for worker, future in ending.items():

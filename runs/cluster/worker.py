@@ -99,8 +99,8 @@ class Worker:
         """See `WorkerLog.after`."""
         return await self._log.after(received, wait=wait)
 
-    async def end(self, start: str | None = None) -> None:
-        """End the job. ``start``: the result of its start, for which Ray waits: methods may overtake each other."""
+    async def end(self) -> None:
+        """End the job."""
         self._make = None
         self._log.close()
         if self._clients is not None:

@@ -62,8 +62,7 @@ async def _answer(context: LegalContext, products: Products) -> Made:
             job = AnswersJob(recipe.model_dump(mode="json"), cases, retrieved)
             records = CallRecords(context.event_log, context.clients, recipe.call_options)
             given = [Unit(unit, (unit.key,)) for unit in units]
-            made = context.cluster.products(job, given, records=records, on_product=lambda _: step())
-            rows = [row async for row in made]
+            rows = await context.cluster.products(job, given, records=records, on_product=lambda _: step())
         else:
             clients, event_log = context.clients, context.event_log
             maker = AnswerMaker(cases, retrieved, recipe, clients=clients, event_log=event_log, encoder=context.encoder)

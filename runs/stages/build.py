@@ -149,7 +149,7 @@ def writing_roles(inputs: StageInputs) -> list[RoleName]:
     return [*roles, "masking_evaluator"] if inputs.recipe.conversation.evaluator else roles
 
 
-def tasks_depend(inputs: StageInputs) -> Mapping[str, object]:
+def _tasks_depend(inputs: StageInputs) -> Mapping[str, object]:
     conversation, options = inputs.recipe.conversation, inputs.recipe.tasks
     return {
         **inputs.environment_key(),
@@ -171,24 +171,22 @@ def _writing_calls(inputs: StageInputs) -> Iterator[RoleCalls]:
         yield RoleCalls(role, str(recipe.models.spec(role)), 2 * recipe.tasks.count, most)
 
 
-async def build(context: StageContext, products: Products, write: "WritePairs | None" = None) -> Made:
-    """Make the tasks. ``write``: what writes the instructions, if not the models of the recipe."""
+async def _build(context: StageContext, products: Products) -> Made:
     from lawtrace.runs.stages.denied_sessions import add_denied_sessions
     from lawtrace.runs.stages.tasks_stage import build_tasks
 
     recipe, environment = context.recipe, context.domain.environment
-    write = write or _writer(context, products)
-    built = await build_tasks(context, products[RULES], products[TRACES], write)
+    built = await build_tasks(context, products[RULES], products[TRACES], _writer(context, products))
     built = await run_in_worker_thread(
         lambda: add_denied_sessions(environment, built, recipe.tasks.variants, context.sandbox)
     )
     error = None
     if not built.tasks:
         reasons = ", ".join(f"{reason} ({number} times)" for reason, number in built.dropped.items())
-        unanswered = all(map(_may_be_asked_again, built.dropped))
+        unanswered = all(reason.endswith(": failure") for reason in built.dropped)
         kind = NoResponseError if unanswered else EmptyStageError
         error = kind(f"no task was accepted: {reasons}; see `lawtrace messages {context.folder}`")
-    unanswered = any(map(_may_be_asked_again, built.dropped))
+    unanswered = any(reason.endswith(": failure") for reason in built.dropped)
     made = Made(complete=error is None and not unanswered, error=error)
     return made.add(TASKS, built.tasks).add(TASK_FUNNEL, [TaskFunnelRow(funnel=built.funnel())])
 
@@ -205,10 +203,6 @@ def _writer(context: StageContext, products: Products) -> "WritePairs":
     if not any(calls.of_endpoint for calls in _writing_calls(context)):
         context = replace(context, cluster=None)
     return partial(write_pairs, context)
-
-
-def _may_be_asked_again(reason: str) -> bool:
-    return reason.endswith((": failure", ": not asked"))
 
 
 BUILDING_STAGES: tuple[Stage[StageInputs, StageContext], ...] = (
@@ -239,8 +233,8 @@ BUILDING_STAGES: tuple[Stage[StageInputs, StageContext], ...] = (
         name="tasks",
         produces=(TASKS, TASK_FUNNEL),
         needs=lambda _: (RULES, TRACES),
-        depends=tasks_depend,
-        run=build,
+        depends=_tasks_depend,
+        run=_build,
         calls=_writing_calls,
     ),
 )

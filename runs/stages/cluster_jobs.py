@@ -4,7 +4,7 @@ A job is a pure function of a unit. Workers make units; the process that divides
 log of the run.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,28 +105,19 @@ class Job(Protocol[GivenIn, ProductOut]):
 class Cluster(Protocol):
     """Processes, on this machine or others, that make units."""
 
-    def products(
+    async def products(
         self,
         job: Job[Given, Product],
-        units: Iterable[Unit[Given]],
+        units: Sequence[Unit[Given]],
         *,
         records: CallRecords | None = None,
         on_product: Callable[[Product], None] = lambda _: None,
-        at_once: int | None = None,
-    ) -> AsyncIterator[Product]:
+    ) -> list[Product]:
         """The product of each unit, in order. ``on_product``: called for each as soon as it is there.
 
         Args:
-            records: None if no model takes part. With records, all units are handed out as soon as workers are free;
-                without, no more than a few ahead of what is taken, so that memory does not grow with their number.
-            at_once: how many units a worker has at once; 1 for units that take minutes. None: as many as keep it busy.
+            records: None if no model takes part. A worker then has one unit at once, else as many as it may ask for.
 
         Raises OperationalError if no worker can work, or too many are lost.
         """
-        ...
-
-    def stream(
-        self, job: Job[Given, Product], units: Iterable[Unit[Given]], *, at_once: int | None = None
-    ) -> Iterator[Product]:
-        """The same outside an event loop."""
         ...

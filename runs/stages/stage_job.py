@@ -118,8 +118,7 @@ async def make_units(
         if any(unit.conversations for unit in units):
             assert isinstance(context.event_log, EventLogFile)
             records = CallRecords(context.event_log, context.clients, context.recipe.call_options)
-        made = context.cluster.products(job, units, records=records, on_product=on_product)
-        return [product async for product in made]
+        return await context.cluster.products(job, units, records=records, on_product=on_product)
     with ExitStack() as stack:
         make = prepare(context, products, stack)
 

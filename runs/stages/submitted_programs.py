@@ -1,21 +1,19 @@
 """Submitted programs: lawtrace's JSON lines or published record files, and the stage that executes them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import ExitStack
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from pydantic import ConfigDict, RootModel
 
+from lawtrace.agents.concurrency import gather
 from lawtrace.runs.published import published_evaluation
 from lawtrace.runs.stages.artifacts import ATTEMPTS, TASKS
 from lawtrace.runs.stages.attempts_stage import AnswerExecutor
-from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.evaluate import attempt_sandboxes
 from lawtrace.runs.stages.stage import Made, Stage, StageContext, StageInputs
-from lawtrace.runs.stages.stage_job import make_units
 from lawtrace.runs.store.stage_files import UsableRows, read_text, read_usable_lines
 from lawtrace.runs.store.stage_store import Products, StageFile
 from lawtrace.schemas.attempt_rows import Answer, Attempt
@@ -60,23 +58,15 @@ async def _execute(context: StageContext, products: Products) -> Made:
     attempts = [row for row in programs if isinstance(row, Attempt)]
     if len(attempts) == len(programs):
         return Made().add(ATTEMPTS, attempts)
-    with context.progress.stage("programs in the sandbox", len(programs)) as step:
-        units = [Unit(row) for row in programs]
-        rows = await make_units(context, products, (TASKS,), prepare_programs, units, lambda _: step())
-    return Made().add(ATTEMPTS, rows)
-
-
-def prepare_programs(
-    context: StageContext, products: Products, stack: ExitStack
-) -> Callable[[SubmittedRow], Awaitable[Attempt]]:
-    """Makes attempts of submitted programs."""
-    sandboxes = stack.enter_context(attempt_sandboxes(context))
     executor = AnswerExecutor(context.domain.environment, products[TASKS], context.domain.regulation)
+    with context.progress.stage("programs in the sandbox", len(programs)) as step, attempt_sandboxes(context) as pool:
 
-    async def execute(row: SubmittedRow) -> Attempt:
-        return await asyncio.wrap_future(sandboxes.submit(executor.execute, row))
+        async def execute(row: SubmittedRow) -> Attempt:
+            made = await asyncio.wrap_future(pool.submit(executor.execute, row))
+            step()
+            return made
 
-    return execute
+        return Made().add(ATTEMPTS, await gather(execute(row) for row in programs))
 
 
 PROGRAMS_STAGE: Stage[StageInputs, StageContext] = Stage(

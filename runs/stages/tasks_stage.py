@@ -76,7 +76,7 @@ async def build_tasks(
     """
     count, progress = context.recipe.tasks.count, context.progress
     built, fitness = BuiltTasks(), _Fitness(context.domain, rules)
-    waiting = await run_in_worker_thread(lambda: _candidates(fitness, traces, count, progress))
+    waiting = iter(await run_in_worker_thread(lambda: _in_order(fitness, traces, count, progress)))
     with progress.stage("tasks", count) as on_task:
         while wave := _next_wave(built, fitness, waiting, count - len(built.tasks)):
             pairs = await write([rows[0] for rows in wave])
@@ -85,25 +85,6 @@ async def build_tasks(
                 for _ in rows:
                     on_task()
     return built
-
-
-def first_requests(context: StageContext, rules: Sequence[Rule], traces: Sequence[TraceRow]) -> list[TraceRow]:
-    """The requests that are written whatever the answers are, in order: enough for the tasks that the recipe wants.
-
-    Raises InputError for a trace made under other rules or another declaration.
-    """
-    fitness, count = _Fitness(context.domain, rules), context.recipe.tasks.count
-    waiting = _candidates(fitness, traces, count, context.progress)
-    return [rows[0] for rows in _next_wave(BuiltTasks(), fitness, waiting, count)]
-
-
-def _candidates(
-    fitness: "_Fitness", traces: Sequence[TraceRow], count: int, progress: StageProgress
-) -> Iterator["Request"]:
-    """The requests of the traces in the order in which they are tried."""
-    for row in traces:  # before any paid call
-        _check_made_under(fitness.environment, fitness.rules, row)
-    return iter(_in_order(fitness, _units(traces), count, progress))
 
 
 WrittenPair = dict[Style, InstructionResult]
@@ -153,10 +134,13 @@ class _Fitness:
         return "no rule says when, or for what, a compliance call is to be made" if unnoticed else None
 
 
-def _in_order(fitness: _Fitness, units: Sequence[Request], count: int, progress: StageProgress) -> list[Request]:
+def _in_order(fitness: _Fitness, traces: Sequence[TraceRow], count: int, progress: StageProgress) -> list[Request]:
     """The requests in the order in which they are tried: selected contrast pairs first."""
+    for row in traces:  # before any paid call
+        _check_made_under(fitness.environment, fitness.rules, row)
+    units = _units(traces)
     if sum(map(len, units)) <= count or any(len(rows) < 2 for rows in units):
-        return [*units]
+        return units
     with progress.stage("selection of pairs", len(units) + MOST_ROUNDS) as step:
         usable: list[Request] = []
         for rows in units:
@@ -226,15 +210,13 @@ def _pair_context(row: TraceRow, variant: str | None) -> Context:
     return Context(stage="tasks", role="instruction_generator", task=row.id, variant=variant)
 
 
-async def write_pairs(
-    context: StageContext, rows: Sequence[TraceRow], on_pair: Callable[[], None] = lambda: None
-) -> list[WrittenPair]:
+async def write_pairs(context: StageContext, rows: Sequence[TraceRow]) -> list[WrittenPair]:
     """The instructions of the requests, as many at a time as the recipe has calls."""
     units = [
         Unit(row, tuple(_pair_context(row, context.variant).at(style=style).conversation_id for style in STYLES))
         for row in rows
     ]
-    return await make_units(context, Products(), (), _prepare_writer, units, lambda _: on_pair())
+    return await make_units(context, Products(), (), _prepare_writer, units, lambda _: None)
 
 
 def _prepare_writer(context: StageContext, _: Products, __: ExitStack) -> Callable[[TraceRow], Awaitable[WrittenPair]]:

@@ -149,8 +149,7 @@ async def make_traces(
             for _ in rows:
                 on_trace()
 
-        made = context.cluster.products(job, units, on_product=count, at_once=1)
-        return [row async for rows in made for row in rows]
+        return [row for rows in await context.cluster.products(job, units, on_product=count) for row in rows]
     environment, rules, plan = context.domain.environment, products[RULES], TracePlan.of(context)
     return await run_in_worker_thread(
         lambda: [row for part in parts for row in synthesize_traces(environment, rules, plan, part, on_trace)]

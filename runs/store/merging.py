@@ -60,13 +60,7 @@ def _numbered(source: EventLogFile) -> Iterator[tuple[str, Entry, str, int]]:
 
 
 def merge_shards(
-    shards: Sequence[FoundShard],
-    folder: Path,
-    *,
-    recipe: Json,
-    stage: str,
-    file: AnyFile | None,
-    progress: StageProgress,
+    shards: Sequence[FoundShard], folder: Path, *, recipe: Json, stage: str, file: AnyFile, progress: StageProgress
 ) -> Path:
     """Merge all shards of the units of a stage, in order, in a new folder; return the file with all rows.
 
@@ -75,7 +69,7 @@ def merge_shards(
 
     Args:
         recipe: for the event log.
-        file: what the stage writes; None if the rows of the shards are not what it writes. The folder is returned then.
+        file: what the stage writes.
 
     Raises InputError if the folder has a run, or a shard lacks its event log or a file of an earlier stage.
     """
@@ -99,15 +93,13 @@ def merge_shards(
                     return not isinstance(entry, StageFinished) or entry.file in files
 
                 merge_event_logs(event_log, logs, keep=keep)
-            if file is not None:
-                path, key = aside / file.name, shards[0].record.key if is_complete(shards) else ""
-                rows = write_lines(path, merged_lines(shards))
-                finished = StageFinished(stage=stage, key=key, file=file.name, sha256=file_digest(path), rows=rows)
-                event_log.record(finished)
-        for made in (*files, *([] if file is None else [file.name]), event_log.path.name):
+            path, key = aside / file.name, shards[0].record.key if is_complete(shards) else ""
+            rows = write_lines(path, merged_lines(shards))
+            event_log.record(StageFinished(stage=stage, key=key, file=file.name, sha256=file_digest(path), rows=rows))
+        for made in (*files, file.name, event_log.path.name):
             (folder / made).parent.mkdir(parents=True, exist_ok=True)
             (aside / made).replace(folder / made)
-    return folder if file is None else folder / file.name
+    return folder / file.name
 
 
 def is_complete(shards: Sequence[FoundShard]) -> bool:

@@ -1,7 +1,7 @@
 """Shards: parts of the units of a stage, made by separate processes and merged.
 
-A unit is a piece of work that depends on no other unit of its stage: an attempt, a program to grade, a conversation to
-audit, a part of the traces. Shard I of N has the units I, I + N, I + 2 N, ... in the order of the stage, so merged
+A unit is a piece of work that depends on no other unit of its stage: an attempt, a conversation to audit, a part of
+the traces. Shard I of N has the units I, I + N, I + 2 N, ... in the order of the stage, so merged
 shards are the file that one process writes. The record beside the rows of a shard says which job they are a part of.
 """
 
@@ -64,7 +64,7 @@ class ShardRecord(StrictModel):
 
     Attributes:
         written_by: the version of lawtrace.
-        command: without `lawtrace`, such as ``grade``.
+        command: without `lawtrace`, such as ``audit``.
         name: the command in words, for the event log of the merged file.
         key: a hash over all that the units depend on; shards with different keys are of different jobs.
         units: how many units all shards have together.

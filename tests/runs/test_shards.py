@@ -14,7 +14,6 @@ from lawtrace.runs.store.merging import entry_key
 from lawtrace.runs.store.stage_files import file_digest
 from lawtrace.schemas.log_entries import RequestSent
 from tests.support.openai_server import Status, serving
-from tests.support.playing import play
 from tests.support.shell import Shell, run_command
 
 RECIPE = """
@@ -149,21 +148,6 @@ def test_a_budget_is_shared_by_the_shards(lawtrace: Shell, tasks: Path) -> None:
         assert len(server.requests) == 4
 
 
-def test_shards_of_grading_merge_into_all_verdicts(lawtrace: Shell, tasks: Path, tmp_path: Path) -> None:
-    lawtrace("attempt", "--tasks", tasks, "--model", "baseline:literal", "--baselines")
-    command = ("grade", "--tasks", tasks, "--programs", "attempts.jsonl")
-    whole = lawtrace.json(*command, "--out", "whole.jsonl")
-    for number in (1, 2):
-        lawtrace.json(*command, "--shard", f"{number}/2", "--out", f"shards/{number}.jsonl")
-    merged = lawtrace.json("merge", "shards", "--out", "merged.jsonl")
-    assert {**merged, "out": ""} == {**whole, "out": ""}
-    assert (tmp_path / "merged.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
-    code, _, err = lawtrace(*command, "--shard", "1/2", "--fail-under", "0.5", "--out", "x.jsonl")
-    assert (code, "--fail-under is about all units" in err) == (2, True)
-    code, _, err = lawtrace("grade", "--tasks", tasks, "--programs", "attempts.jsonl", "--shard", "2")
-    assert (code, "write I/N" in err) == (2, True)
-
-
 def test_shards_of_an_audit_merge_into_the_audit(lawtrace: Shell, tmp_path: Path) -> None:
     call = {"name": "PayBill", "arguments": "{}"}
     with (tmp_path / "log.jsonl").open("w", encoding="utf-8") as log:
@@ -239,59 +223,3 @@ def test_a_shard_of_traces_that_lacks_a_row_is_refused(lawtrace: Shell, tmp_path
     code, _, err = lawtrace("merge", "shards", "--out", "merged.jsonl")
     assert (code, "has fewer rows than its 1 units" in err) == (2, True)
     assert not (tmp_path / "merged.jsonl").exists()
-
-
-WRITTEN_BY_A_MODEL = ("tasks", "build", "--count", 3, "--set", "models.instruction_generator=openai:writer")
-
-
-@pytest.mark.parametrize("given", [False, True])
-def test_shards_of_written_tasks_merge_into_all_tasks(lawtrace: Shell, tmp_path: Path, given: bool) -> None:
-    lawtrace.json("traces", "synthesize", "--count", 5, "--out", "given.jsonl")
-    build = (*WRITTEN_BY_A_MODEL, *(("--traces", "given.jsonl") if given else ()))
-    with serving(play) as server, pytest.MonkeyPatch.context() as patch:
-        server.connect(patch)
-        whole = lawtrace.json(*build, "--out", "whole.jsonl")
-        asked = len(server.requests)
-        for number in (1, 2):
-            made = lawtrace.json(*build, "--shard", f"{number}/2", "--out", f"shards/{number}.jsonl")
-            assert made["units"] == 3
-        assert len(server.requests) == 2 * asked
-        assert lawtrace.json("merge", "shards", "--out", "merged.jsonl") == {**whole, "out": "merged.jsonl"}
-        assert len(server.requests) == 2 * asked
-    names = ["jsonl"] if given else ["jsonl", "traces.jsonl"]
-    for name in names:
-        assert (tmp_path / f"merged.{name}").read_bytes() == (tmp_path / f"whole.{name}").read_bytes()
-    assert content(tmp_path / "merged.events") == content(tmp_path / "whole.events")
-
-
-def test_tasks_that_shards_lack_are_written_after_the_merge(lawtrace: Shell, tmp_path: Path) -> None:
-    """A request that is refused is replaced by one that no shard wrote."""
-    refused: set[str] = set()
-
-    def refuse_one(request: Mapping[str, Any]) -> str:
-        """A text that says nothing for the first request that is asked, however often; the others are written."""
-        asked = str(request["messages"][0])
-        refused.update([] if refused else [asked])
-        return json.dumps({"text": "Please."}) if asked in refused else play(request)
-
-    with serving(refuse_one) as server, pytest.MonkeyPatch.context() as patch:
-        server.connect(patch)
-        build = (*WRITTEN_BY_A_MODEL, "--set", "conversation.rounds=1")
-        lawtrace.json(*build, "--out", "whole.jsonl")
-        of_all = len(server.requests)
-        for number in (1, 2):
-            lawtrace.json(*build, "--shard", f"{number}/2", "--out", f"shards/{number}.jsonl")
-        asked = len(server.requests)
-        code, out, err = lawtrace("merge", "shards", "--out", "merged.jsonl", "--json")
-        assert (code, json.loads(out)["tasks"]) == (1, 2)
-        assert "without --shard asks for further instructions" in err
-        assert len(server.requests) == asked
-        lawtrace.json(*build, "--out", "merged.jsonl")
-        assert asked < len(server.requests) == 2 * of_all
-    assert (tmp_path / "merged.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
-
-
-def test_tasks_without_a_model_have_no_shards(lawtrace: Shell, tmp_path: Path) -> None:
-    (tmp_path / "texts.toml").write_text("", encoding="utf-8")
-    code, _, err = lawtrace("tasks", "build", "--texts", "texts.toml", "--shard", "1/2")
-    assert (code, "there is nothing to divide" in err) == (2, True)

@@ -10,10 +10,9 @@ without any, only time passes. The number before `|@` is not read. Strings may b
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from io import StringIO
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Self, TextIO
+from typing import Final
 
 from lawtrace.runs.audit.monpoly.mfotl_signature import ArgumentType, LogSignature
 from lawtrace.schemas.errors import InputError, input_errors
@@ -54,12 +53,10 @@ class MonpolyLog:
 
     Attributes:
         alone: whether it is all that is audited, so that it is an error if it cannot be read.
-        content: what is in the file, for a process that has no such file.
     """
 
     path: Path
     alone: bool = False
-    content: str | None = None
 
     @property
     def place(self) -> str:
@@ -68,11 +65,6 @@ class MonpolyLog:
     @property
     def id(self) -> str:
         return self.path.name
-
-    def with_content(self) -> Self:
-        """The log with its content. Raises InputError if it cannot be read."""
-        with input_errors(self.path):
-            return replace(self, content=self.path.read_text(encoding="utf-8-sig"))
 
     def steps(self, signature: LogSignature, *, time_unit: int = 1) -> Iterator[LogStep]:
         """The time points.
@@ -85,11 +77,8 @@ class MonpolyLog:
             InputError: with the line: not an event, a predicate or a value that does not fit the signature, a timestamp
                 before the last one.
         """
-        with input_errors(self.path), self._open() as lines:
+        with input_errors(self.path), self.path.open(encoding="utf-8-sig") as lines:
             yield from parse_monpoly_log(lines, signature, self.place, time_unit=time_unit)
-
-    def _open(self) -> TextIO:
-        return self.path.open(encoding="utf-8-sig") if self.content is None else StringIO(self.content)
 
 
 def is_monpoly_log(path: Path) -> bool:

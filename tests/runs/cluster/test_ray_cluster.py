@@ -1,7 +1,7 @@
 """Commands on a Ray cluster of two workers: the files and the event log of one process."""
 
+import asyncio
 import contextlib
-import json
 import os
 import pickle
 import threading
@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from lawtrace.runs.audit import workers
 from lawtrace.runs.report.run_index import RunIndex, measure_progress
 from lawtrace.runs.stages.cluster_jobs import ModelAccess, Unit
 from lawtrace.runs.stages.evaluate import prepare_attempts
@@ -234,7 +233,8 @@ def test_workers_are_kept_for_the_next_job(cluster: None) -> None:
             return process
 
     with closing(import_module("lawtrace.runs.cluster.ray_cluster").RayCluster()) as workers:
-        jobs = [{*workers.stream(ProcessJob(), [Unit(one) for one in range(30)])} for _ in range(3)]
+        units = [Unit(one) for one in range(30)]
+        jobs = [{*asyncio.run(workers.products(ProcessJob(), units))} for _ in range(3)]
     assert len({pid for job in jobs for pid in job}) <= 2  # three jobs of workers of their own have three, at least
 
 
@@ -244,24 +244,6 @@ def test_built_tasks_are_those_of_one_process(cluster: None, lawtrace: Shell, tm
     lawtrace.json(*build, "--on", "ray", "--out", "cluster.jsonl")
     assert (tmp_path / "cluster.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
     assert content(tmp_path / "cluster.events") == content(tmp_path / "whole.events")
-
-
-def test_an_audit_is_that_of_one_process(
-    cluster: None, lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(workers, "BATCH", 7)
-    pay = {"id": "1", "type": "function", "function": {"name": "PayBill", "arguments": '{"amount": 10.5}'}}
-    paid: list[object] = [{"role": "assistant", "content": None, "tool_calls": [pay]}]
-    messages = [{"role": "user", "content": "Pay."}, *paid, {"role": "tool", "tool_call_id": "1", "content": "{}"}]
-    lines = [json.dumps({"id": str(number), "messages": messages[: 1 + 2 * (number % 2)]}) for number in range(100)]
-    (tmp_path / "log.jsonl").write_text("\n".join([*lines, "{damaged"]), encoding="utf-8")
-    whole = lawtrace("audit", "log.jsonl", "--out", "whole.jsonl", "--format", "sarif", "--json")
-    on_ray = lawtrace("audit", "log.jsonl", "--on", "ray", "--out", "cluster.jsonl", "--format", "sarif", "--json")
-    assert len((tmp_path / "whole.jsonl").read_text(encoding="utf-8").splitlines()) == 101
-    assert on_ray[0] == whole[0]
-    assert on_ray[1].replace("cluster", "whole") == whole[1]
-    for suffix in ("jsonl", "sarif"):
-        assert (tmp_path / f"cluster.{suffix}").read_bytes() == (tmp_path / f"whole.{suffix}").read_bytes()
 
 
 def test_synthesized_traces_are_those_of_one_process(cluster: None, lawtrace: Shell, tmp_path: Path) -> None:

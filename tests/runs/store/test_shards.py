@@ -28,7 +28,7 @@ def make(folder: Path, number: int, count: int = 3, *, key: str = "job", units: 
     """A finished shard with one line for each unit."""
     shard, file = Shard(number, count), folder / f"{number}.jsonl"
     write_lines(file, map(str, shard.of(range(units))))
-    ShardRecord.of("grade", shard, file).finish(file, key=key, units=units)
+    ShardRecord.of("audit", shard, file).finish(file, key=key, units=units)
     return file
 
 
@@ -59,7 +59,7 @@ def refusal(places: Sequence[Path]) -> str:
 
 def test_a_missing_shard_is_refused(tmp_path: Path) -> None:
     files = [make(tmp_path, number) for number in (1, 3)]
-    assert "of 3 shards, 2 is missing; run `lawtrace grade --shard 2/3`" in refusal(files)
+    assert "of 3 shards, 2 is missing; run `lawtrace audit --shard 2/3`" in refusal(files)
 
 
 def test_a_shard_given_twice_is_refused(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_shards_of_another_version_are_refused(tmp_path: Path) -> None:
 
 def test_a_shard_that_is_not_finished_is_refused(tmp_path: Path) -> None:
     files = [make(tmp_path, number) for number in (1, 2, 3)]
-    ShardRecord.of("grade", Shard(2, 3), files[1]).write(files[1])
+    ShardRecord.of("audit", Shard(2, 3), files[1]).write(files[1])
     assert "not finished" in refusal(files)
 
 
@@ -103,7 +103,7 @@ def test_a_shard_with_too_few_or_too_many_rows_is_refused(tmp_path: Path) -> Non
     for rows, word in ((1, "fewer"), (3, "more")):
         files = [make(tmp_path, number) for number in (1, 2, 3)]
         write_lines(files[2], ["9"] * rows)
-        ShardRecord.of("grade", Shard(3, 3), files[2]).finish(files[2], key="job", units=7)
+        ShardRecord.of("audit", Shard(3, 3), files[2]).finish(files[2], key="job", units=7)
         assert f"has {word} rows than its 2 units" in refusal(files)
 
 
