@@ -29,17 +29,11 @@ from lawtrace.schemas.log_entries import CallRetried
 _SHORTEST_KEY = 8
 """Shorter keys are placeholders for endpoints without keys, and may occur as words."""
 
+MOST_TRIES = 5
+FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
+"""Seconds between tries: they double, with jitter. A wait that the endpoint requests takes precedence."""
+
 log = get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """The number of tries and the waits between them. Waits double from `first_wait` to `longest_wait` seconds, with
-    jitter; a wait that the endpoint requests takes precedence."""
-
-    tries: int = 5
-    first_wait: float = 0.5
-    longest_wait: float = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +46,13 @@ class RetryLayer:
 
     inner: Layer
     event_log: EventLog
-    policy: RetryPolicy
     deadline_seconds: float
     key: str = ""
     rate: Rate | None = None
 
     async def ask(self, call: ModelCall) -> CreateResult:
         retrying = AsyncRetrying(
-            stop=stop_after_attempt(self.policy.tries) | stop_before_delay(self.deadline_seconds),
+            stop=stop_after_attempt(MOST_TRIES) | stop_before_delay(self.deadline_seconds),
             wait=self._wait,
             retry=retry_if_exception(is_transport_error),
             before_sleep=lambda state: self._note(call, state),
@@ -88,8 +81,7 @@ class RetryLayer:
         asked = None if error is None else retry_after_seconds(error)
         if asked is not None:
             return asked
-        first, longest = self.policy.first_wait, self.policy.longest_wait
-        return (wait_exponential(first, longest) + wait_random(0, first))(state)
+        return (wait_exponential(FIRST_WAIT, LONGEST_WAIT) + wait_random(0, FIRST_WAIT))(state)
 
     def _note(self, call: ModelCall, state: RetryCallState) -> None:
         error = _error(state)

@@ -37,7 +37,7 @@ from lawtrace.agents.models.model_call import Layer
 from lawtrace.agents.models.provider import Connect, RemoteEndpoint, connect
 from lawtrace.agents.models.recording import Occurrences, RecordedClient, WriteAheadLayer
 from lawtrace.agents.models.replay import ReplayLayer, ReplaySource, recorded_model
-from lawtrace.agents.models.retry import RetryLayer, RetryPolicy
+from lawtrace.agents.models.retry import RetryLayer
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.models.spending import Spending
 from lawtrace.schemas.call_options import CallOptions
@@ -66,7 +66,6 @@ class ModelClients:
         event_log: EventLog,
         *,
         settings: CallOptions | None = None,
-        retry: RetryPolicy | None = None,
         environment: Mapping[str, str] = os.environ,
         open_replay: Callable[[Path], ReplaySource] | None = None,
         earlier: ReplaySource | None = None,
@@ -76,7 +75,6 @@ class ModelClients:
     ) -> None:
         self._event_log = event_log
         self._settings = settings or CallOptions()
-        self._retry = retry or RetryPolicy()
         self._environment = environment
         self._open_replay = open_replay
         self._earlier = earlier
@@ -194,7 +192,7 @@ class ModelClients:
         """The stack around an innermost layer. ``remote``: the same layer, if it is an endpoint on the network."""
         seconds = self._settings.conversation.deadline_seconds
         rate = self._rate if remote else None
-        inner: Layer = RetryLayer(innermost, self._event_log, self._retry, seconds, remote.key if remote else "", rate)
+        inner: Layer = RetryLayer(innermost, self._event_log, seconds, remote.key if remote else "", rate)
         if remote:
             inner = WriteAheadLayer(inner, self._event_log)
         inner = DeadlineLayer(inner, seconds)

@@ -1,7 +1,7 @@
 """The SQLite database of an event log: tables, connections, the lock of the writer, error messages."""
 
 import sqlite3
-from collections.abc import Collection, Generator
+from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -9,8 +9,6 @@ from lawtrace.schemas.errors import InputError, OperationalError
 
 EVENT_LOG_FILE = "events.sqlite"
 SCHEMA_VERSION = 7
-_READABLE = (6, SCHEMA_VERSION)
-"""A log of schema 6 has the same columns, in a view, so it can be read, but not be continued."""
 _APPLICATION_ID = 0x4C617754
 """Marks an SQLite file as an event log."""
 
@@ -71,14 +69,14 @@ def event_log_path(directory: Path) -> Path:
     return directory / EVENT_LOG_FILE
 
 
-def connect_reader(path: Path, *, schemas: Collection[int] = _READABLE) -> sqlite3.Connection:
-    """Open for reading, also while another process writes. Raises InputError if it is no event log of these schemas."""
+def connect_reader(path: Path) -> sqlite3.Connection:
+    """Open for reading, also while another process writes. Raises InputError if it is no event log of this schema."""
     if not path.is_file():
         raise InputError(f"{path.parent} has no event log ({path.name} is missing); give the folder of a run")
     connection = _open_reader(path)
     try:
         with translate_errors(path):
-            _check_schema(path, connection, schemas)
+            _check_schema(path, connection)
     except BaseException:
         connection.close()
         raise
@@ -186,14 +184,14 @@ def translate_errors(path: Path) -> Generator[None]:
         raise OperationalError(f"cannot use the event log {path}: {error}") from error
 
 
-def _check_schema(path: Path, connection: sqlite3.Connection, schemas: Collection[int]) -> None:
+def _check_schema(path: Path, connection: sqlite3.Connection) -> None:
     """Raises InputError for an event log that cannot be read."""
     if connection.execute("PRAGMA application_id").fetchone() != (_APPLICATION_ID,):
         raise InputError(f"{path} is not an event log of lawtrace; give the folder of a run")
     about: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
     if not about.get("schema_version", "").isdecimal() or "lawtrace_version" not in about:
         raise InputError(f"{path} has no lawtrace version; it is not an event log of lawtrace")
-    if int(about["schema_version"]) not in schemas:
+    if int(about["schema_version"]) != SCHEMA_VERSION:
         newer = int(about["schema_version"]) > SCHEMA_VERSION
         remedy = "upgrade lawtrace" if newer else "read it with that version, or start a new run"
         raise InputError(

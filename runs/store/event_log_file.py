@@ -260,7 +260,7 @@ class EventLogFile:
         with translate_errors(path):
             # Checked before opening for writing, which would already change a foreign file.
             if resumed:
-                connect_reader(path, schemas=(SCHEMA_VERSION,)).close()
+                connect_reader(path).close()
             lock = take_lock(directory)
             try:
                 if not resumed:

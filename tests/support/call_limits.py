@@ -1,12 +1,9 @@
-"""Limits on model calls, and short waits between tries."""
+"""Limits on model calls."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
-from lawtrace.agents.models.retry import RetryPolicy
 from lawtrace.schemas.call_options import BudgetOptions, CallOptions, ConversationOptions, Price
-
-SHORT_WAITS: Final = RetryPolicy(tries=3, first_wait=0.01, longest_wait=0.02)
 
 
 def call_limits(

@@ -4,10 +4,17 @@ from collections.abc import Iterator
 
 import pytest
 
+from lawtrace.agents.models import retry
 from lawtrace.schemas.call_options import CallOptions
 from lawtrace.schemas.log_entries import Context
 from tests.support.call_limits import call_limits
 from tests.support.openai_server import OpenAIServer, serving
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("MOST_TRIES", 3), ("FIRST_WAIT", 0.01), ("LONGEST_WAIT", 0.02)):
+        monkeypatch.setattr(retry, name, value)
 
 
 @pytest.fixture

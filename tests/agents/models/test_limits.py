@@ -10,7 +10,6 @@ from autogen_core.models import UserMessage
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.limits import MAX_FAILURES_IN_A_ROW, run_cancellable
 from lawtrace.agents.models.model_call import CallFailed
-from lawtrace.agents.models.retry import RetryPolicy
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.models.spending import ABANDONED
 from lawtrace.agents.models.stack import ModelClients
@@ -121,11 +120,9 @@ async def test_requests_to_an_endpoint_keep_their_distance_also_if_they_are_retr
     seconds: dict[str, float] = {}
 
     with serving(lambda _: "done") as server:
-        settings, waits = call_limits(requests_per_minute=600), RetryPolicy(tries=3, first_wait=0.0, longest_wait=0.01)
+        settings = call_limits(requests_per_minute=600)
         server.then(Status(500), Status(500))
-        async with ModelClients(
-            MemoryEventLog(), settings=settings, retry=waits, environment=server.environment
-        ) as clients:
+        async with ModelClients(MemoryEventLog(), settings=settings, environment=server.environment) as clients:
             for model in ("openai:one", "openai:two"):
                 client = clients.client_for(ModelSpec.parse(model), context)
                 begun = time.monotonic()

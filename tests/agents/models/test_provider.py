@@ -21,7 +21,7 @@ from lawtrace.agents.roles.instruction_roles import Draft, RequestReading
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import CallRetried, Context, ModelCalled
 from lawtrace.schemas.model_spec import ENDPOINTS, ModelParameters, ModelSpec
-from tests.support.call_limits import SHORT_WAITS, call_limits
+from tests.support.call_limits import call_limits
 from tests.support.openai_server import OpenAIServer, Status
 
 MESSAGES = [SystemMessage(content="Be brief."), UserMessage(content="Hello", source="user")]
@@ -70,7 +70,7 @@ def test_error_names_a_missing_or_incompatible_package(
 @pytest.mark.parametrize("provider", ["openai", "ollama", "llamacpp"])
 async def test_compatible_servers_answer(server: OpenAIServer, context: Context, provider: str) -> None:
     variables = {f"{provider.upper()}_BASE_URL": server.base_url, "OPENAI_API_KEY": "k"}
-    async with ModelClients(MemoryEventLog(), settings=QUICK, retry=SHORT_WAITS, environment=variables) as clients:
+    async with ModelClients(MemoryEventLog(), settings=QUICK, environment=variables) as clients:
         result = await clients.client_for(ModelSpec.parse(f"{provider}:m"), context).create(MESSAGES)
     assert result.content == "echo: Hello"
     assert "answers, with 1 models" in check_endpoints(variables)[provider]
@@ -87,7 +87,7 @@ def test_unreachable_endpoint_differs_from_missing_configuration() -> None:
 async def test_azure_answers_under_its_own_address(server: OpenAIServer, context: Context) -> None:
     address = server.base_url.removesuffix("/v1")
     variables = {"AZURE_OPENAI_ENDPOINT": address, "AZURE_OPENAI_API_KEY": "k"}
-    async with ModelClients(MemoryEventLog(), settings=QUICK, retry=SHORT_WAITS, environment=variables) as clients:
+    async with ModelClients(MemoryEventLog(), settings=QUICK, environment=variables) as clients:
         result = await clients.client_for(ModelSpec.parse("azure:my-deployment"), context).create(MESSAGES)
     assert result.content == "echo: Hello"
     assert "answers" in check_endpoints(variables)["azure"]
@@ -100,9 +100,7 @@ async def test_structured_answer_mode_of_the_recipe(
     server: OpenAIServer, context: Context, answers: str | None, sent: str | None
 ) -> None:
     parameters = ModelParameters.model_validate({"answers": answers})
-    async with ModelClients(
-        MemoryEventLog(), settings=QUICK, retry=SHORT_WAITS, environment=server.environment
-    ) as clients:
+    async with ModelClients(MemoryEventLog(), settings=QUICK, environment=server.environment) as clients:
         client = clients.client_for(ModelSpec.parse("openai:m"), context, parameters)
         await client.create(MESSAGES, json_output=Answer)
     (request,) = server.requests
@@ -115,9 +113,7 @@ async def test_schema_is_strict_where_possible(
     server: OpenAIServer, context: Context, answer: type[BaseModel], strict: bool | None
 ) -> None:
     parameters = ModelParameters(answers="schema")
-    async with ModelClients(
-        MemoryEventLog(), settings=QUICK, retry=SHORT_WAITS, environment=server.environment
-    ) as clients:
+    async with ModelClients(MemoryEventLog(), settings=QUICK, environment=server.environment) as clients:
         client = clients.client_for(ModelSpec.parse("openai:m"), context, parameters)
         await client.create(MESSAGES, json_output=answer)
     assert server.requests[0]["response_format"]["json_schema"].get("strict") == strict
@@ -130,7 +126,7 @@ async def test_key_in_an_error_message_is_not_recorded(
     event_log = MemoryEventLog()
     server.then(*[Status(status, text=": the key sk-secret-0123 is unknown")] * 3)
     environment = {**server.environment, "OPENAI_API_KEY": "sk-secret-0123"}
-    async with ModelClients(event_log, settings=QUICK, retry=SHORT_WAITS, environment=environment) as clients:
+    async with ModelClients(event_log, settings=QUICK, environment=environment) as clients:
         with pytest.raises(CallFailed, match=r"the key \[the key\] is unknown") as failed:
             await clients.client_for(ModelSpec.parse("openai:m"), context).create(MESSAGES)
     written = [*(entry.model_dump_json() for entry in event_log.entries), *capsys.readouterr(), str(failed.value)]
@@ -142,7 +138,7 @@ async def test_empty_assistant_messages_get_a_placeholder(server: OpenAIServer, 
     """Anthropic's endpoint and some compatible ones reject a request that contains an empty message."""
     event_log = MemoryEventLog()
     asked = [*MESSAGES, AssistantMessage(content="", source="m"), UserMessage(content="Again", source="user")]
-    async with ModelClients(event_log, settings=QUICK, retry=SHORT_WAITS, environment=server.environment) as clients:
+    async with ModelClients(event_log, settings=QUICK, environment=server.environment) as clients:
         await clients.client_for(ModelSpec.parse("openai:m"), context).create(asked)
     assert [sent["content"] for sent in server.requests[0]["messages"]] == [
         "Be brief.",
@@ -245,7 +241,7 @@ async def test_anthropic_answers_and_transport_errors(
     anthropic: _Messages, context: Context, request: pytest.FixtureRequest
 ) -> None:
     event_log = MemoryEventLog()
-    async with ModelClients(event_log, settings=QUICK, retry=SHORT_WAITS, environment=anthropic.variables) as clients:
+    async with ModelClients(event_log, settings=QUICK, environment=anthropic.variables) as clients:
         result = await clients.client_for(ModelSpec.parse("anthropic:m"), context).create(MESSAGES, json_output=Answer)
     assert result.content == "Hello yourself"
     retried = [entry for entry in event_log.entries if isinstance(entry, CallRetried)]

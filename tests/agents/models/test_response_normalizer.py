@@ -10,7 +10,7 @@ from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.schemas.log_entries import CallRetried, Context, ModelCalled
 from lawtrace.schemas.model_spec import ModelSpec
-from tests.support.call_limits import SHORT_WAITS, call_limits
+from tests.support.call_limits import call_limits
 from tests.support.openai_server import OpenAIServer, Raw
 
 QUICK = call_limits(deadline_seconds=5)
@@ -24,7 +24,7 @@ def completion(message: dict[str, Any], usage: object) -> Raw:
 
 
 async def ask(server: OpenAIServer, event_log: MemoryEventLog) -> ModelCalled:
-    async with ModelClients(event_log, settings=QUICK, retry=SHORT_WAITS, environment=server.environment) as clients:
+    async with ModelClients(event_log, settings=QUICK, environment=server.environment) as clients:
         client = clients.client_for(ModelSpec.parse("openai:m"), Context(stage="tasks", role="executor"))
         await client.create([UserMessage(content="Hello", source="user")])
     (called,) = (entry for entry in event_log.entries if isinstance(entry, ModelCalled))

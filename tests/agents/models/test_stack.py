@@ -16,7 +16,7 @@ from lawtrace.agents.models.stack import ModelClients
 from lawtrace.schemas.call_options import CallOptions
 from lawtrace.schemas.log_entries import CallRetried, Context, ModelCalled, RoleFailed
 from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
-from tests.support.call_limits import SHORT_WAITS, call_limits
+from tests.support.call_limits import call_limits
 from tests.support.openai_server import Drop, Hang, OpenAIServer, Raw, Status, serving
 
 SPEC = ModelSpec.parse("openai:some-model")
@@ -28,7 +28,7 @@ def said(text: str) -> list[UserMessage]:
 
 async def test_an_answer_is_returned_and_recorded(server: OpenAIServer, context: Context, quick: CallOptions) -> None:
     event_log = MemoryEventLog()
-    async with ModelClients(event_log, settings=quick, retry=SHORT_WAITS, environment=server.environment) as clients:
+    async with ModelClients(event_log, settings=quick, environment=server.environment) as clients:
         client = clients.client_for(SPEC, context, ModelParameters(temperature=0, max_tokens=9, seed=3))
         first = await client.create(said("one two"))
         await client.create(said("three"))
@@ -52,7 +52,7 @@ async def test_transport_errors_are_retried_and_recorded(
 ) -> None:
     event_log = MemoryEventLog()
     server.then(fault, fault)
-    async with ModelClients(event_log, settings=quick, retry=SHORT_WAITS, environment=server.environment) as clients:
+    async with ModelClients(event_log, settings=quick, environment=server.environment) as clients:
         result = await clients.client_for(SPEC, context).create(said("hello"))
     assert result.content == "echo: hello"
     assert [entry.kind for entry in event_log.entries] == ["asked", "retry", "retry", "model_call"]
@@ -64,7 +64,7 @@ async def test_transport_errors_are_retried_and_recorded(
 async def test_retry_after_header_is_respected(server: OpenAIServer, context: Context, quick: CallOptions) -> None:
     event_log = MemoryEventLog()
     server.then(Status(429, {"Retry-After": "0.25"}))
-    async with ModelClients(event_log, settings=quick, retry=SHORT_WAITS, environment=server.environment) as clients:
+    async with ModelClients(event_log, settings=quick, environment=server.environment) as clients:
         started = time.monotonic()
         await clients.client_for(SPEC, context).create(said("hello"))
         assert time.monotonic() - started >= 0.25
@@ -91,7 +91,7 @@ async def test_permanent_errors_are_not_retried(
 ) -> None:
     event_log = MemoryEventLog()
     server.then(fault)
-    async with ModelClients(event_log, settings=quick, retry=SHORT_WAITS, environment=server.environment) as clients:
+    async with ModelClients(event_log, settings=quick, environment=server.environment) as clients:
         with pytest.raises(CallFailed, match=says):
             await clients.client_for(SPEC, context).create(said("hello"))
     assert len(server.requests) == 1
@@ -119,7 +119,7 @@ async def test_cancelling_the_token_ends_the_call_and_is_recorded(
     event_log = MemoryEventLog()
     server.then(Hang(5))
     token = CancellationToken()
-    async with ModelClients(event_log, settings=quick, retry=SHORT_WAITS, environment=server.environment) as clients:
+    async with ModelClients(event_log, settings=quick, environment=server.environment) as clients:
         client = clients.client_for(SPEC, context)
         asyncio.get_running_loop().call_later(0.1, token.cancel)
         started = time.monotonic()
@@ -162,7 +162,7 @@ async def test_answer_that_violates_the_schema_is_kept(
         kept: bool
 
     event_log = MemoryEventLog()
-    async with ModelClients(event_log, settings=quick, retry=SHORT_WAITS, environment=server.environment) as clients:
+    async with ModelClients(event_log, settings=quick, environment=server.environment) as clients:
         result = await clients.client_for(SPEC, context, ModelParameters(answers="schema")).create(
             said("no json"), json_output=Verdict
         )
@@ -180,9 +180,7 @@ async def test_function_calls_are_recorded_as_the_model_wrote_them(context: Cont
     tool = ToolSchema(name="PayBill", description="pays", parameters={"type": "object", "properties": {}})
     event_log = MemoryEventLog()
     with serving(lambda request: {"tool_calls": [function]}) as server:
-        async with ModelClients(
-            event_log, settings=quick, retry=SHORT_WAITS, environment=server.environment
-        ) as clients:
+        async with ModelClients(event_log, settings=quick, environment=server.environment) as clients:
             result = await clients.client_for(SPEC, context).create(said("pay"), tools=[tool])
     assert result.content == [FunctionCall(id="c1", name="PayBill", arguments='{"amount":  5}')]
     call = event_log.entries[-1]
@@ -195,9 +193,7 @@ async def test_function_calls_are_recorded_as_the_model_wrote_them(context: Cont
 async def test_lone_surrogates_are_replaced(context: Context, quick: CallOptions) -> None:
     event_log = MemoryEventLog()
     with serving(lambda request: "cut \ud83d off") as server:
-        async with ModelClients(
-            event_log, settings=quick, retry=SHORT_WAITS, environment=server.environment
-        ) as clients:
+        async with ModelClients(event_log, settings=quick, environment=server.environment) as clients:
             result = await clients.client_for(SPEC, context).create(said("hello"))
     assert result.content == "cut ? off"
     assert event_log.entries[-1].model_dump_json()

@@ -278,21 +278,6 @@ def test_another_schema_is_refused(event_log: EventLogFile, schema: str, remedy:
         EventLogFile.open(event_log.path.parent)
 
 
-def test_a_log_of_the_former_schema_can_be_read_but_not_continued(
-    event_log: EventLogFile, message: MessageSent
-) -> None:
-    event_log.record(message)
-    edit(
-        event_log,
-        "UPDATE meta SET value = 6 WHERE key = 'schema_version'; ALTER TABLE entries RENAME TO stored_entries;"
-        "CREATE VIEW entries AS SELECT * FROM stored_entries",
-    )
-    with EventLogFile.open(event_log.path.parent) as former:
-        assert list(former.entries()) == [message]
-    with pytest.raises(InputError, match="start a new run"):
-        EventLogFile.resume(event_log.path.parent)
-
-
 @pytest.mark.parametrize("edited", ["DELETE FROM meta", "UPDATE meta SET value = 'soon' WHERE key = 'schema_version'"])
 def test_a_log_without_version_is_refused(event_log: EventLogFile, edited: str) -> None:
     edit(event_log, edited)
