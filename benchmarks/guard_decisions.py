@@ -1,12 +1,14 @@
 """How often a guard cannot decide, and how long it searches, in sessions of the six environments.
 
-    python -m benchmarks.guard_decisions [--env NAME ...] [--tasks 20] [--steps 500] [--blind] [--seed 1]
+    python -m benchmarks.guard_decisions [--env NAME ...] [--folders FOLDER ...] [--tasks 20] [--blind] [--advice]
 
-Sessions start from the initial states of released tasks, with all rules of their environment. *reference* makes the
+Sessions start from the initial states of tasks, with all rules of their environment: of the first folder that has a
+file of the environment's name, by default the release and `tests/data/tasks`. *reference* makes the
 calls of the reference trace, *literal* those that were asked for, and *random* twenty calls: half of them calls of the
 task, half any tool with arguments drawn from the state. A call that is refused is not made, and the session goes on.
 With `--blind` the guard does not know the result of a call beforehand, as in front of real tools; otherwise it does,
-as in a simulator. Times are of the processor, without the search for advice unless `--advice` is given.
+as in a simulator. Times are of the processor: of all decisions, and of refusals, which with `--advice` include the
+search for what to do first.
 """
 
 import argparse
@@ -30,7 +32,7 @@ from lawtrace.solver.guard.decisions import Call, Decision, Refuse
 from lawtrace.solver.guard.guard import Guard
 from lawtrace.solver.masking.instructions import requested_calls
 
-RELEASED = Path(__file__).parents[1] / "docs" / "tasks" / "1.1"
+ROOT = Path(__file__).parents[1]
 LENGTH = 20
 Wanted = tuple[str, dict[str, Json]]
 
@@ -41,18 +43,18 @@ class Measured:
     def __init__(self, guard: Guard, *, blind: bool) -> None:
         self._guard = guard
         self._blind = blind
-        self.seconds: list[float] = []
-        self.found: Counter[str] = Counter()
+        self.allowed: list[float] = []
+        self.refused: list[float] = []
+        self.advised = 0
         self.undecided: list[Event] = []
 
     def review(self, event: Event) -> Objection | None:
         begin = time.thread_time()
         decision = self._decide(event)
-        self.seconds.append(time.thread_time() - begin)
+        (self.refused if isinstance(decision, Refuse) else self.allowed).append(time.thread_time() - begin)
+        self.advised += isinstance(decision, Refuse) and bool(decision.first)
         finding = decision.finding
-        undecided = finding is not None and finding.undecided
-        self.found["undecided" if undecided else "refused" if isinstance(decision, Refuse) else "allowed"] += 1
-        if undecided:
+        if finding is not None and finding.undecided:
             self.undecided.append(event)
         return Objection(decision.finding.rules, "", refused=True) if isinstance(decision, Refuse) else None
 
@@ -112,9 +114,17 @@ def wanted(environment: Environment, task: Task, kind: str, random: Random, sess
                 yield made
 
 
+def times(seconds: list[float]) -> str:
+    """Median, 99th percentile and maximum in milliseconds."""
+    ranked = [1000 * one for one in sorted(seconds)] or [0.0]
+    return f"{ranked[len(ranked) // 2]:9.2f} {ranked[int(len(ranked) * 0.99)]:7.2f} {ranked[-1]:7.1f}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--env", nargs="+", default=list(BUILT_IN_DOMAINS))
+    folders = [ROOT / "docs" / "tasks" / "1.2", ROOT / "tests" / "data" / "tasks"]
+    parser.add_argument("--folders", nargs="+", type=Path, default=folders)
     parser.add_argument("--kinds", nargs="+", default=["reference", "literal", "random"])
     parser.add_argument("--tasks", type=int, default=20)
     parser.add_argument("--steps", type=int, default=500)
@@ -124,29 +134,26 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="Name the undecided calls.")
     options = parser.parse_args()
     logging.disable()
-    print("environment   sessions    decisions  refused  undecided     ms: median     p99      max")
+    print("environment   sessions      calls  undecided   allowed, ms: p50    p99     max    refused  with advice  ms")
     for name in options.env:
-        tasks, domain = read_tasks(RELEASED / f"{name}.jsonl", name)
+        files = (folder / f"{name}.jsonl" for folder in options.folders)
+        tasks, domain = read_tasks(next(file for file in files if file.exists()), name)
         environment = domain.environment
         for kind in options.kinds:
-            found: Counter[str] = Counter()
-            undecided: Counter[str] = Counter()
-            seconds: list[float] = []
+            done: list[Measured] = []
             for number, task in enumerate(tasks[:: max(1, len(tasks) // options.tasks)][: options.tasks]):
                 guard = Guard(task.rules, environment, on_undecided="allow", steps=options.steps, advice=options.advice)
-                measured = Measured(guard, blind=options.blind)
-                session = Session(environment, task.initial(environment), measured)
+                done.append(Measured(guard, blind=options.blind))
+                session = Session(environment, task.initial(environment), done[-1])
                 random = Random(f"{options.seed} {name} {number}")
                 for tool, arguments in wanted(environment, task, kind, random, session):
                     session.call(tool, arguments)
-                found += measured.found
-                undecided.update(event.tool for event in measured.undecided)
-                seconds += measured.seconds
-            ranked = sorted(seconds)
-            p99 = ranked[int(len(ranked) * 0.99)]
+            allowed = [seconds for one in done for seconds in one.allowed]
+            refused = [seconds for one in done for seconds in one.refused]
+            undecided = Counter(event.tool for one in done for event in one.undecided)
             print(
-                f"{name:13} {kind:10} {len(seconds):10} {found['refused']:8} {found['undecided']:10}"
-                f"      {ranked[len(ranked) // 2] * 1000:9.2f} {p99 * 1000:7.1f} {ranked[-1] * 1000:8.1f}",
+                f"{name:13} {kind:10} {len(allowed) + len(refused):8} {undecided.total():10}   {times(allowed)}"
+                f"   {len(refused):8} {sum(one.advised for one in done):7} {times(refused)}",
                 flush=True,
             )
             if options.show and undecided:
