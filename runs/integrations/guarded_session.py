@@ -78,9 +78,7 @@ class GuardedSession:
         self._counts: dict[str, int] = dict.fromkeys(("calls", "refused", "warned", "undecided"), 0)
         self._finished: tuple[OpenDuty, ...] | None = None
         with self._logged():
-            self._log.note(
-                self._now(), "session", mode=mode, fallback=fallback, rules=[rule.id for rule in self._rules]
-            )
+            self._log.began(self._now(), self._rules, on_undecided=fallback, on_arguable=on_arguable)
         if spoken := [rule.id for rule in self._rules if rule.tools & SPEAKERS.keys()]:
             self.note(f"messages are not seen here, and these rules are about them: {', '.join(spoken)}")
 

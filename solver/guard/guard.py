@@ -27,6 +27,7 @@ from pydantic import TypeAdapter, ValidationError
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.logs import get_logger
 from lawtrace.environments.regulations.regulation import Regulation
+from lawtrace.environments.tool_schemas.forms import as_mcp
 from lawtrace.schemas.choices import Fallback, GuardMode, OnArguable
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import SPEAKERS, CallOutcome, Event, Json, message_event
@@ -50,7 +51,7 @@ from lawtrace.solver.guard.tools import Tools, read_tools
 from lawtrace.solver.guard.traces import PossibleTraces, SessionState, SessionTrace
 from lawtrace.solver.interpretations import enumerate_interpretations, explain_readings, question_groups
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.search.events.component import CompiledComponent, Component, compile_components
+from lawtrace.solver.search.events.component import Component, compile_components
 from lawtrace.solver.search.events.event_search import (
     Continuation,
     Lost,
@@ -71,7 +72,7 @@ _OF_A_CALL: Final[Mapping[TraceOutcome, str]] = {"broken": "ruled out", "kept": 
 
 MAX_ADVICE: Final = 500
 """How many events the search for what to do first, or for the rules to name, tries at most."""
-_VERSION: Final = "lawtrace.guard/4"
+_VERSION: Final = "lawtrace.guard/5"
 
 _logger = get_logger(__name__)
 
@@ -159,7 +160,8 @@ class Guard:
         self._traces = PossibleTraces(self._compiled)
         self._log = Recorder(log, self.mode)
         if log is not None:
-            self._log.began(int(clock()), [rule.id for rule in self._rules], self.tools.values())
+            self._log.began(int(clock()), self._rules)
+            self._log.note(int(clock()), "tools", tools=[as_mcp(tool) for tool in self.tools.values()])
 
     # Calls
 
@@ -290,29 +292,28 @@ class Guard:
                     if now is not None:
                         component.replay([event for (event,) in trace.pending(number, waited_for=False)])
                         component.advance_time(now)
-                    yield component
+                    yield from component.interpretations
 
     def _is_lost(self, trace: SessionTrace) -> bool:
         """Whether not all duties can be met after a trace."""
         now = self._time(None) if self._traces.now is None else self._traces.now
         return any(
             isinstance(decide(component, trace.pending(number), now, Budget(self._options.steps)), Impossible)
-            for number, component in enumerate(trace.components)
+            for number, whole in enumerate(trace.components)
+            for component in whole.interpretations
         )
 
     # Decisions
 
     def _decide(self, tool: str, results: Callable[[Vocabulary], Representatives], now: int) -> Decision:
-        findings: list[tuple[CompiledComponent, Finding]] = []
+        findings: list[tuple[Sequence[Mapping[str, str]], Finding]] = []
         for number, compiled in enumerate(self._compiled):
             if compiled.concerns(tool):
-                finding = self._objection(number, results(compiled.vocabulary), now)
-                if finding is not None:
-                    findings.append((compiled, finding))
+                findings += self._objections(number, results(compiled.vocabulary), now)
         if not findings:
             return Allow()
-        certain = [(compiled, finding) for compiled, finding in findings if not finding.undecided]
-        readings = self._readings([compiled for compiled, _ in certain])
+        certain = [(readings, finding) for readings, finding in findings if not finding.undecided]
+        readings = self._readings([under for under, _ in certain])
         finding = join_findings([finding for _, finding in certain]) if certain else findings[0][1]
         if readings is not None:
             finding = replace(
@@ -336,23 +337,56 @@ class Guard:
             case choice:
                 return choice == "refuse"
 
-    def _readings(self, objecting: Sequence[CompiledComponent]) -> ReadingsVerdict | None:
-        """Under which readings some component objects; None if one objects, or none does, under all of them."""
-        if not objecting or any(not compiled.readings for compiled in objecting):
+    def _readings(self, objecting: Sequence[Sequence[Mapping[str, str]]]) -> ReadingsVerdict | None:
+        """Under which readings some component objects; None if one objects, or none does, under all of them.
+
+        `objecting`: for each that does, under which.
+        """
+        if not objecting or not all(objecting):
             return None
-        asked = {name for compiled in objecting for name in compiled.readings[0]}
+        asked = {name for readings in objecting for name in readings[0]}
         groups = [group for group in self._groups if asked.intersection(group.questions)]
         questions = tuple(name for group in groups for name in group.questions)
         outcomes: list[tuple[tuple[str, ...], TraceOutcome]] = []
         for taken in enumerate_interpretations(groups):
-            is_lost = any(part.items() <= taken.items() for compiled in objecting for part in compiled.readings)
+            is_lost = any(part.items() <= taken.items() for readings in objecting for part in readings)
             outcomes.append((tuple(taken[name] for name in questions), "broken" if is_lost else "kept"))
         found = ReadingsVerdict(questions=questions, outcomes=tuple(outcomes))
         return found if found.readings_with("kept") else None
 
-    def _objection(self, number: int, made: Representatives, now: int) -> Finding | None:
-        """The objection of the rules of a component to what a call may become, in one of the possible traces."""
+    def _objections(
+        self, number: int, made: Representatives, now: int
+    ) -> list[tuple[Sequence[Mapping[str, str]], Finding]]:
+        """The objections of the rules of a component to what a call may become, with the readings that lead to them."""
         traces = [(trace.components[number], trace.pending(number)) for trace in self._traces.traces]
+        forced = [(whole, [*pending, made.events]) for whole, pending in traces]
+        if not self._traces.too_many and all(self._keeps_all(whole, events, now) for whole, events in forced):
+            return []
+        found: list[tuple[Sequence[Mapping[str, str]], Finding]] = []
+        for place, readings in enumerate(self._compiled[number].readings):
+            several = [(whole.interpretations[place], pending) for whole, pending in traces]
+            if (finding := self._objection(number, several, made, now)) is not None:
+                found.append((readings, finding))
+        for whole, _ in traces:
+            whole.unite()
+        return found
+
+    def _keeps_all(self, whole: Component, forced: PendingOutcomes, now: int) -> bool:
+        """Whether a continuation that is quickly found keeps the rules of all readings."""
+        if len(whole.interpretations) == 1:
+            return False
+        answer = decide(whole, forced, now, Budget(self._options.steps), thorough=False)
+        if not isinstance(answer, Continuation):
+            return False
+        learn(whole, answer.result, answer.trace)
+        for component in whole.interpretations:
+            component.hint = answer.trace
+        return True
+
+    def _objection(
+        self, number: int, traces: Sequence[tuple[Component, PendingOutcomes]], made: Representatives, now: int
+    ) -> Finding | None:
+        """The objection of the rules that hold under some readings, in one of the possible traces."""
         unanswered = tuple(
             entry.call
             for entry in self._traces.unanswered
@@ -495,7 +529,7 @@ class _Options:
 
 @dataclass(frozen=True, slots=True)
 class _Snapshot:
-    version: Literal["lawtrace.guard/4"]
+    version: Literal["lawtrace.guard/5"]
     rules: str
     options: _Options
     session: SessionState

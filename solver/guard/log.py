@@ -11,11 +11,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
-from lawtrace.environments.tool_schemas.forms import as_mcp
-from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.schemas.errors import OperationalError
 from lawtrace.schemas.events import SPEAKERS, Event, Json
 from lawtrace.solver.guard.decisions import Call, Decision, OpenDuty, Refuse, Unchecked
+from lawtrace.solver.rules import Rule
 
 MAX_RECORDED_CHARACTERS = 2_000_000
 """The longest result that is recorded. Rules about a longer one are undetermined in an audit."""
@@ -76,10 +75,9 @@ class Recorder:
         self._log = log
         self._mode = mode
 
-    def began(self, time: int, rules: Iterable[str], tools: Iterable[ToolSchema]) -> None:
-        """A new session: the rules, and the tools, so that an audit needs nothing else."""
-        self.note(time, "session", mode=self._mode, rules=list(rules))
-        self.note(time, "tools", tools=[as_mcp(tool) for tool in tools])
+    def began(self, time: int, rules: Iterable[Rule], **options: str) -> None:
+        """A new session: the rules, and how it decides what they leave open."""
+        self.note(time, "session", mode=self._mode, **options, rules=[rule.id for rule in rules])
 
     def note(self, time: int, text: str, **fields: Any) -> None:  # noqa: ANN401 (anything that JSON can write)
         """A text for readers, with more fields."""

@@ -8,7 +8,7 @@ with any result. So each trace is followed in all these ways, and what is allowe
 after which not all duties can be met are left out: nothing that is allowed or refused could help.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Annotated, Final
@@ -75,14 +75,20 @@ class SessionTrace:
             for event in state.events:
                 self._commit(event)
             self._queue.extend(map(copy, state.queue))
-            for component, known in zip(self.components, state.components, strict=True):
+            for component, known in zip(self._each, state.components, strict=True):
                 component.protected[:] = known.protected
                 component.hint = known.hint
                 component.follow_ups.update(known.follow_ups)
 
     @property
+    def _each(self) -> Iterator[Component]:
+        """The components, each with those of its interpretations."""
+        for whole in self.components:
+            yield from dict.fromkeys((whole, *whole.interpretations))
+
+    @property
     def state(self) -> TraceState:
-        known = [ComponentState(one.protected, one.hint, one.follow_ups) for one in self.components]
+        known = [ComponentState(one.protected, one.hint, one.follow_ups) for one in self._each]
         return TraceState(self._events, self._queue, known)
 
     def add(self, entry: Entry) -> None:

@@ -4,6 +4,10 @@ Two rules without a common tool do not touch each other, unless one of them coun
 of a set fall into components, and the duties of all can be met if those of each component can.
 
 A component is compiled once for a rule set and tools. Each session opens it and has its own state.
+
+Under open questions a session has, besides the component with all its rules, one for each set of rules that hold
+together under some readings. They share the monitors. What keeps all rules keeps those of each reading, so the readings
+are told apart only if not all rules can be kept.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +17,7 @@ from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.schemas.events import Event, Json
 from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.automata.automaton import Automaton
-from lawtrace.solver.interpretations import enumerate_interpretations, is_active, question_groups
+from lawtrace.solver.interpretations import QuestionGroup, enumerate_interpretations, is_active, question_groups
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.violations import stays, triggers
 from lawtrace.solver.logic.windows import Window
@@ -47,15 +51,22 @@ class CompiledComponent:
         distances: of these monitors.
         left: for each rule the monitors of sessions that are over.
         counts_steps: whether calls of any tool matter.
-        readings: the combinations of readings under which these rules hold together, of the questions on which rules
-            of the component depend; none if they do not depend on any.
+        active: for each set of rules that hold together under some readings of the questions on which the rules depend,
+            which of the rules; one set if there are no questions.
+        readings: for each of these sets the combinations of readings; none if there are no questions.
     """
 
     def __init__(
-        self, rules: Sequence[Rule], tools: Mapping[str, ToolSchema], readings: Sequence[Mapping[str, str]] = ()
+        self, rules: Sequence[Rule], tools: Mapping[str, ToolSchema], groups: Sequence[QuestionGroup] = ()
     ) -> None:
+        """`groups`: of the open questions on which the rules depend."""
         self.rules: Final = tuple(rules)
-        self.readings: Final = readings
+        holding: dict[tuple[bool, ...], list[Mapping[str, str]]] = {}
+        for readings in enumerate_interpretations(groups):
+            active = tuple(rule.source == "manual" or is_active(rule, readings) for rule in rules)
+            holding.setdefault(active, []).extend([readings] if groups else ())
+        self.active: Final = tuple(holding)
+        self.readings: Final = (*holding.values(),)
         self.tools: Final = frozenset(tool for rule in rules for tool in rule.tools)
         self.vocabulary: Final = Vocabulary(rules, tools)
         self.windows: Final = tuple(dict.fromkeys(window for rule in rules for window in _windows(rule)))
@@ -106,6 +117,8 @@ class Component:
     """A component in one session: its monitors, and a continuation that kept its rules when it was last looked at.
 
     Attributes:
+        interpretations: the components of the rules that hold together under some readings; itself if there are no
+            open questions.
         rules, concerns, counts_steps, tools, vocabulary, windows, timed, log: see `CompiledComponent`.
         rule_distances: for each rule how far it is from being kept; see `Monitor.distances`.
         protected: for each rule whether it is still defended; a rule that is lost is not.
@@ -114,7 +127,8 @@ class Component:
             seconds that they were later.
     """
 
-    def __init__(self, compiled: CompiledComponent) -> None:
+    def __init__(self, compiled: CompiledComponent, whole: "Component | None" = None, number: int = 0) -> None:
+        """`whole`: of which it is an interpretation, with this number."""
         self.rules: Final = compiled.rules
         self.concerns: Final = compiled.concerns
         self.counts_steps: Final = compiled.counts_steps
@@ -124,17 +138,29 @@ class Component:
         self.timed: Final = compiled.timed
         self.log: Final = compiled.log
         self._compiled: Final = compiled
-        self._monitors: Final = list(compiled.monitors)
+        self._is_whole: Final = whole is None
+        self._monitors: Final = whole._monitors if whole else list(compiled.monitors)
         self._ignored: Final = [0] * len(compiled.rules)
-        self.rule_distances: Final[list[int | None]] = compiled.log.wrapped(list(compiled.distances))
-        self.protected: Final = [True] * len(compiled.rules)
+        self.rule_distances: Final[list[int | None]] = (
+            whole.rule_distances if whole else compiled.log.wrapped(list(compiled.distances))
+        )
+        self._active: Final = compiled.active[number] if whole else (True,) * len(compiled.rules)
+        self.protected: Final = list(self._active)
         self.hint: tuple[Event, ...] = ()
-        self.follow_ups: Final[dict[str, tuple[Mapping[str, Json], tuple[Event, ...]]]] = {}
+        self.follow_ups: Final[dict[str, tuple[Mapping[str, Json], tuple[Event, ...]]]] = (
+            whole.follow_ups if whole else {}
+        )
+        several = range(len(compiled.active)) if whole is None and len(compiled.active) > 1 else ()
+        self._interpretations: Final = tuple(Component(compiled, self, number) for number in several)
+
+    @property
+    def interpretations(self) -> "tuple[Component, ...]":
+        return self._interpretations or (self,)
 
     def __del__(self) -> None:
         # Making a monitor takes far longer than clearing one. They are cleared later: an attempt may be under way.
         for monitor, shared, left in zip(self._monitors, self._compiled.monitors, self._compiled.left, strict=True):
-            if monitor is not shared:
+            if self._is_whole and monitor is not shared:
                 left.append(monitor)
 
     # The monitors
@@ -246,7 +272,10 @@ class Component:
 
     def lost(self) -> list[Rule]:
         """The rules that cannot be kept any more, or were given up."""
-        return [rule for rule, defended, distance in self._known() if not defended or distance is None]
+        known = zip(self._known(), self._active, strict=True)
+        return [
+            rule for (rule, defended, distance), active in known if active and not (defended and distance is not None)
+        ]
 
     def _known(self) -> Iterator[tuple[Rule, bool, int | None]]:
         return zip(self.rules, self.protected, self.rule_distances, strict=True)
@@ -264,20 +293,18 @@ class Component:
         """Stop defending a rule, given its id."""
         self.protected[self._compiled.numbers[rule]] = False
 
+    def unite(self) -> None:
+        """Defend the rules that are defended under some readings."""
+        self.protected[:] = map(any, zip(*(one.protected for one in self.interpretations), strict=True))
+
 
 def compile_components(rules: Sequence[Rule], tools: Mapping[str, ToolSchema]) -> tuple[CompiledComponent, ...]:
-    """The components of a rule set, in the order of their first rules: those of open questions for each set of rules
-    that holds under some readings."""
+    """The components of a rule set, in the order of their first rules."""
     groups = question_groups(rules)
     found: list[CompiledComponent] = []
     for connected in _connected(rules):
         asked = {name for rule in connected for name in rule.under}
-        active: dict[tuple[str, ...], tuple[list[Rule], list[Mapping[str, str]]]] = {}
-        for readings in enumerate_interpretations([one for one in groups if asked.intersection(one.questions)]):
-            holding = [rule for rule in connected if rule.source == "manual" or is_active(rule, readings)]
-            active.setdefault(tuple(rule.id for rule in holding), (holding, []))[1].append(readings)
-        for holding, under in active.values():
-            found += [CompiledComponent(holding, tools, under if asked else ())] if holding else []
+        found.append(CompiledComponent(connected, tools, [one for one in groups if asked.intersection(one.questions)]))
     return tuple(found)
 
 

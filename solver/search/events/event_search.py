@@ -57,11 +57,18 @@ _OF_FEW = Unknown("the values and times that were tried may not be all that matt
 
 
 def decide(
-    component: Component, forced: PendingOutcomes, now: int, budget: Budget, *, exact: bool = True
+    component: Component,
+    forced: PendingOutcomes,
+    now: int,
+    budget: Budget,
+    *,
+    exact: bool = True,
+    thorough: bool = True,
 ) -> Answer[Path]:
     """A continuation that keeps all protected rules after the trace so far and what is forced.
 
-    `exact`: whether the forced events are all that the calls in question may become.
+    `exact`: whether the forced events are all that the calls in question may become. `thorough`: whether all that may
+    follow is searched if means-ends search finds nothing.
     """
     log = component.log
     with log.attempt():
@@ -97,7 +104,7 @@ def decide(
             if path is not None and _keeps_all(component, events, path, now):
                 return Continuation(path, events)
         log.back_to(base)
-        return _search(component, starts, now, budget, exact=exact)
+        return _search(component, starts, now, budget, exact=exact) if thorough else _OF_FEW
 
 
 def _keeps_all(component: Component, forced: Path, path: Path, now: int) -> bool:

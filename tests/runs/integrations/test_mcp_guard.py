@@ -154,7 +154,9 @@ async def test_refused_call_never_reaches_the_server_and_says_what_to_do(proxied
         await client.call_tool("look_up", {"id": "A"})
         assert not (await client.call_tool("cancel", {"id": "A"})).is_error
     assert [name for name, _ in proxied.server.called] == ["look_up", "cancel"]
-    last = proxied.lines()[-1]
+    first, *_, last = proxied.lines()
+    assert first["note"] == "session"
+    assert {first[option] for option in ("mode", "on_undecided", "on_arguable")} == {"refuse"}
     assert last["labels"] == {"calls": 3, "refused": 1, "warned": 0, "undecided": 0, "open_duties": 1, "lost": 0}
     assert [duty["rule"] for duty in last["open"]] == ["told"]
     assert any("open duty, rule 'told': Call notify()" in line for line in proxied.told)
