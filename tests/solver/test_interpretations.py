@@ -73,9 +73,13 @@ def test_groups_of_questions_say_what_enumeration_says(rules: list[Demand], data
     conditions = st.sampled_from([{}, *(rule.under for rule in law)])
     reached = data.draw(st.lists(conditions, max_size=3))
     groups = question_groups(rules, {name for under in reached for name in under})
-    verdicts = [worst(rule.outcome for rule in law if is_active(rule, taken)) for taken in admissible(rules)]
+    verdicts: list[TraceOutcome] = [
+        worst(rule.outcome for rule in law if is_active(rule, taken)) for taken in admissible(rules)
+    ]
     goals = [any(holds(under, taken) for under in reached) for taken in admissible(rules)]
-    successes = [outcome if goal else "broken" for outcome, goal in zip(verdicts, goals, strict=True)]
+    successes: list[TraceOutcome] = [
+        outcome if goal else "broken" for outcome, goal in zip(verdicts, goals, strict=True)
+    ]
     found = judge_attempt(groups, rules, reached)
     assert (found.legality, found.success, found.is_reached) == (over_all(verdicts), over_all(successes), all(goals))
     assert judge_legality(groups, rules)[0] == over_all(verdicts)
