@@ -1,14 +1,17 @@
 """The ends of a request under each interpretation, in a parcel office, and what attempts that reach them are."""
 
+import json
 from collections.abc import Sequence
 from functools import cache
 from itertools import compress
+from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lawtrace.environments.spec.state import encode_state
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.environments.spec.state import decode_state, encode_state
 from lawtrace.runs.report.outcome_lines import OutcomeLine
 from lawtrace.runs.report.outcome_tables import verdict_table
 from lawtrace.runs.scoring.judge import judge
@@ -16,12 +19,14 @@ from lawtrace.runs.scoring.metrics import count_outcomes
 from lawtrace.runs.stages.traces_stage import end_rows
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer, Attempt, Execution
+from lawtrace.schemas.events import Json
 from lawtrace.schemas.questions import Question, Reading
 from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.solver.interpretations import enumerate_interpretations, holds, is_active, question_groups
 from lawtrace.solver.planner.completion import Completer
 from lawtrace.solver.planner.ends import EndSearch, PlannedEnd
-from lawtrace.solver.rules import Rule
+from lawtrace.solver.planner.requests import RequestWriter
+from lawtrace.solver.rules import Rule, load_rules
 from lawtrace.solver.search.problem import Found, Unknown
 from lawtrace.solver.traces import PlannedCall, Trace, replay
 from tests.support.declining_office import BAN, DUTIES, STURDY_ONLY, WORLD, initial_state, request
@@ -81,6 +86,7 @@ def test_a_reason_may_be_one_under_a_reading_only() -> None:
 readings = st.sampled_from(["always", "strict", "lenient", "both"])
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(st.lists(readings, min_size=3, max_size=3), st.lists(st.booleans(), min_size=3, max_size=3))
 def test_ends_are_those_of_each_interpretation(when: list[str], swapped: list[bool]) -> None:
@@ -107,6 +113,33 @@ def reasons_under(active: tuple[bool, ...]) -> set[str | None]:
     while isinstance(found := completer.decline(FRAGILE, REQUEST, other_than=refusals), Found):
         refusals.append(found.trace)
     return {str(one.events[-1].arguments["reason"]) for one in refusals}
+
+
+@pytest.mark.slow
+def test_in_the_clinic_an_authorization_may_lift_a_restriction() -> None:
+    """A claim for a record that the clinic has agreed to keep from insurers, and that the patient lets it release."""
+    domain = load_domain("clinic")
+    clinic, rules, random = domain.environment, load_rules(domain.rules_file), Random("clinic/17")
+    state = clinic.populate(random)
+    calls = RequestWriter(clinic).draw(state, ["ReleaseRecord"], random)
+    assert calls is not None
+    kind, request_id = calls[1].event.arguments["kind"], str(calls[-1].event.arguments["request_id"])
+    tables: dict[str, dict[str, dict[str, Json]]] = json.loads(json.dumps(encode_state(state, clinic.entities)))
+    asked = tables["requests"][request_id]
+    patient, insurer = str(asked["patient_id"]), str(asked["requester_id"])
+    asked |= {"purpose": "payment of a claim", "asks_for": kind}
+    tables["patients"][patient]["restriction"] = "nothing to insurers"
+    tables["requesters"][insurer] |= {"kind": "insurer", "known": True}
+    (permit,) = (row for row in tables["authorizations"].values() if row["patient_id"] == patient)
+    permit |= {"covers": kind, "status": "in force", "period": asked["period"]}
+    state = decode_state(json.loads(json.dumps(tables)), clinic.entities)
+    ends = EndSearch(clinic, rules, Completer(clinic, rules)).ends(state, calls)
+    assert not isinstance(ends, Unknown), ends.why
+    assert [(end.declined, end.under) for end in ends] == [
+        ("agreed restriction", {"restriction-and-authorization": ("stands",)}),
+        (None, {"restriction-and-authorization": ("authorized",)}),
+    ]
+    assert [end.trace.tools[-1] for end in ends] == ["DeclineRequest", "ReleaseRecord"]
 
 
 @pytest.mark.parametrize("method", ["complete", "decline"])
