@@ -123,7 +123,8 @@ def times(seconds: list[float]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--env", nargs="+", default=list(BUILT_IN_DOMAINS))
-    folders = [ROOT / "docs" / "tasks" / "1.2", ROOT / "tests" / "data" / "tasks"]
+    newest = max((ROOT / "docs" / "tasks").glob("[0-9]*"), key=lambda folder: folder.name)
+    folders = [newest, ROOT / "tests" / "data" / "tasks"]
     parser.add_argument("--folders", nargs="+", type=Path, default=folders)
     parser.add_argument("--kinds", nargs="+", default=["reference", "literal", "random"])
     parser.add_argument("--tasks", type=int, default=20)
