@@ -7,12 +7,12 @@ Every formula is checked against the tools that it names.
 import json
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Literal, Self, TypeVar, cast, get_args
+from typing import Final, Literal, Self, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -23,6 +23,7 @@ from lawtrace.schemas.errors import FormulaError, InputError, describe_validatio
 from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.questions import Legality, Question, RuleSource, TraceOutcome, Under
 from lawtrace.schemas.violations import TemplateName
+from lawtrace.solver.automata.alphabet import Alphabet
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.interpretations import question_groups
@@ -35,6 +36,8 @@ from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRes
 from lawtrace.solver.logic.type_check import check_formula
 from lawtrace.solver.monitoring.first_order import FirstOrderRule
 
+MOST_LETTERS: Final = 100
+"""Up to how many letters a monitor runs an automaton, if the rule can be evaluated instead."""
 _Model = TypeVar("_Model", bound=BaseModel)
 RuleKind = Literal[
     "duty before",
@@ -143,6 +146,9 @@ class Rule(StrictModel):
         Raises FormulaError naming the rule if it would be too large or is not safe.
         """
         if is_untimed(self.parsed):
+            with _naming(self), suppress(UnsafeFormulaError):
+                if len(Alphabet.of([self.parsed]).letters) > MOST_LETTERS:  # the automaton would take minutes
+                    return FirstOrderRule(self.parsed)
             return self.automaton
         with _naming(self):
             return FirstOrderRule(self.parsed)

@@ -180,14 +180,16 @@ def occurrence(plain: s.Formula | None, formula: s.Formula) -> Goal:
     return Goal(_as_rule(s.Eventually(formula)), component)
 
 
-def find_trace(tools: Mapping[str, ToolSchema], rules: Sequence[Rule]) -> Answer[Sequence[Event]]:
-    """A trace of events of some tools that keeps all rules."""
+def find_trace(
+    tools: Mapping[str, ToolSchema], rules: Sequence[Rule], steps: int | None = None
+) -> Answer[Sequence[Event]]:
+    """A trace of events of some tools that keeps all rules. `steps`: how many the search may take; else many."""
     try:
         component = Component(CompiledComponent(rules, tools))
     except FormulaError:  # the negation of a rule may have no monitor
         return Unknown("a rule has no monitor")
     component.advance_time(DEFAULT_START)
-    steps = EXHAUSTIVE_STEPS if component.vocabulary.exact else SEARCH_STEPS
+    steps = steps or (EXHAUSTIVE_STEPS if component.vocabulary.exact else SEARCH_STEPS)
     return decide(component, (), DEFAULT_START, Budget(steps))
 
 

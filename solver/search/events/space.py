@@ -195,7 +195,7 @@ def _times(component: Component, known: set[int], now: int) -> tuple[list[int], 
     """The times from now on at which something changes for some window, and whether they are all that matter."""
     found, latest = set(known), set(known)
     for _ in range(3):
-        latest = {time for window in component.windows for one in latest for time in _edges(window, one)} - found
+        latest = {time for window in component.windows for one in latest for time in edges(window, one)} - found
         found |= latest
         if len(found) > 10 * MAX_TIMES:
             break
@@ -203,7 +203,7 @@ def _times(component: Component, known: set[int], now: int) -> tuple[list[int], 
     return later[:MAX_TIMES], len(later) <= MAX_TIMES
 
 
-def _edges(window: Window, time: int) -> Iterator[int]:
+def edges(window: Window, time: int) -> Iterator[int]:
     """The times at which a window that begins or ends at this time opens and closes, or begins, and those beside."""
     bounds = [bound for bound in (window.lower, window.upper) if bound is not None]
     if all(bound.span.fixed for bound in bounds):

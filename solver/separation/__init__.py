@@ -1,0 +1,1 @@
+"""Traces that two rules or rule sets judge differently."""
