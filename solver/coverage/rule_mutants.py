@@ -36,7 +36,7 @@ from lawtrace.solver.logic.type_check import check_formula
 from lawtrace.solver.logic.windows import ALWAYS_OPEN, Bound, Span, Window
 from lawtrace.solver.rules import Rule
 
-_Part = TypeVar("_Part")
+_Part = TypeVar("_Part", covariant=True)
 _Whole = TypeVar("_Whole")
 
 RuleMutationKind = Literal[

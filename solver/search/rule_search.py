@@ -19,6 +19,7 @@ from lawtrace.environments.spec.clock import DEFAULT_START
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.events import Event
+from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.automata.operations import complement
 from lawtrace.solver.logic import syntax as s
@@ -76,19 +77,20 @@ class RuleSearch:
         tools: Mapping[str, ToolSchema],
         prover: Callable[[], Prover],
         progress: Callable[[], None] = lambda: None,
+        steps: int | None = None,
     ) -> None:
-        """`prover`: makes what searches products, when it is needed. `progress`: called before a search for events."""
-        untimed = [rule for rule in rules if s.is_untimed(rule.parsed)]
+        """`prover`: makes what searches products, when it is needed. `progress`: called before a search for events.
+        `steps`: how many such a search may take; else many.
+        """
+        untimed = [rule for rule in rules if isinstance(rule.compiled, Automaton)]
         bodies = products.instance_bodies([rule.parsed for rule in untimed])
         self.rules: Final = {rule.id: rule for rule in rules}
         self.bodies: Final = {rule.id: body for rule, body in zip(untimed, bodies, strict=True)}
         self.timed: Final = tuple(rule.id for rule in rules if rule.id not in self.bodies)
-        self._components: Final = {
-            rule: products.Component(compile_formula(products.overapproximation(body)))
-            for rule, body in self.bodies.items()
-        }
+        self._components: Final[dict[str, products.Component]] = {}
         self._violations: Final[dict[str, Goal]] = {}
         self._tools: Final = tools
+        self._steps: Final = steps
         self._make_prover: Final = prover
         self._progress: Final = progress
         self._compliant: Final[list[Sequence[Event]]] = []
@@ -117,7 +119,7 @@ class RuleSearch:
         """
         in_order = [rule for rule in self.rules if rule in kept]
         if goal.component is not None:
-            automata = {rule: self._components[rule] for rule in in_order if rule in self._components}
+            automata = {rule: self._component(rule) for rule in in_order if rule in self.bodies}
             prove = self.prover.prove_free if free else self.prover.prove
             answer = prove(goal.component, automata)
             if isinstance(answer, Proof) or len(automata) == len(in_order):
@@ -130,6 +132,12 @@ class RuleSearch:
     def known_trace(self, goal: Goal) -> Sequence[Event] | None:
         """A trace that keeps all rules and reaches the goal, if one has been found before."""
         return next((events for events in self._compliant if not _not_kept([goal.rule], events)), None)
+
+    def _component(self, rule: str) -> products.Component:
+        """The automaton of a rule, made when it is needed."""
+        if rule not in self._components:
+            self._components[rule] = products.Component(compile_formula(products.overapproximation(self.bodies[rule])))
+        return self._components[rule]
 
     def _search_lazily(self, goal: Goal, kept: Sequence[str]) -> RuleAnswer:
         rules, added = [self.rules[rule] for rule in kept], list[Rule]()
@@ -166,7 +174,7 @@ class RuleSearch:
 
     def _search(self, rules: Sequence[Rule]) -> Answer[Sequence[Event]]:
         self._progress()
-        return find_trace(self._tools, rules)
+        return find_trace(self._tools, rules, self._steps)
 
     @cached_property
     def _normal(self) -> Mapping[str, s.Formula]:

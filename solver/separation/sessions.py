@@ -58,11 +58,11 @@ NO_BINDINGS: Final[Bindings] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class ScriptedCall:
-    """A call to make. ``pause``: the seconds that pass before it."""
+    """A call to make. ``at``: before this time, in seconds since 1970, it is not made."""
 
     tool: str
     arguments: Mapping[str, Json]
-    pause: int = 0
+    at: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Script:
         """The events in the simulator, and the end of the session."""
         session = Session(environment, self.initial)
         for call in self.calls:
-            session.advance_time(call.pause)
+            session.advance_time(max(0, call.at - session.now))
             session.call(call.tool, call.arguments)
         return session.events, session.end
 
@@ -162,20 +162,12 @@ def _times(event: Event) -> Iterator[int]:
     """The time of an event, and the dates in its result."""
     assert event.time is not None
     yield event.time
-    waiting: list[Json] = [event.result]
-    while waiting:
-        match waiting.pop():
-            case dict() as fields:
-                waiting += fields.values()
-            case list() as items:
-                waiting += items
-            case str() as text if not isinstance(time := parse_date(text), Missing):
-                yield int(time)
-            case _:
-                pass
+    for value in scalars(event.result):
+        if isinstance(value, str) and not isinstance(time := parse_date(value), Missing):
+            yield int(time)
 
 
-class Desk:
+class SessionSampler:
     """Draws start states and calls of one environment. The same draws for the same seed."""
 
     def __init__(self, environment: Environment, rules: Sequence[Rule]) -> None:
@@ -199,19 +191,39 @@ class Desk:
             self._states.append(self.environment.populate(self._random))
         return self._states[number % DRAWN_STATES]
 
-    def varied(self, state: State, values: RuleValues, random: Random, wanted: Collection[Json] = ()) -> State:
-        """The state with other values in half of the fields that the rules read. `wanted`: values that come first."""
-        for table, entity in self.environment.entities.items():
-            names = [name for name in entity.fields if name in values.fields and name != entity.key]
-            if names and state.tables[table]:
-                rows: list[Row] = []
-                for row in state.tables[table]:
-                    changed = dict(row.values)
-                    for name in names:
-                        pool = self._pool(table, name, values, wanted) if random.random() < 0.5 else []
-                        changed[name] = random.choice(pool) if pool else changed[name]
-                    rows.append(Row(changed, row.present))
-                state = state.with_table(table, tuple(rows))
+    def varied(
+        self,
+        state: State,
+        values: RuleValues,
+        random: Random,
+        wanted: Collection[Json] = (),
+        among: Collection[str] | None = None,
+    ) -> State:
+        """The state with other values in half of the fields that the rules read, or in one.
+
+        Args:
+            wanted: values that come first.
+            among: keys of rows, as texts, of which one has another value in one field; None for all rows.
+        """
+        places = [
+            (table, number, name)
+            for table, entity in self.environment.entities.items()
+            for name in entity.fields
+            if name in values.fields and name != entity.key
+            for number, row in enumerate(state.tables[table])
+            if among is None or str(row.values[entity.key]) in among
+        ]
+        if among is not None:
+            places = [random.choice(places)] if places else []
+        changed = dict[tuple[str, int], dict[str, Value]]()
+        for table, number, name in places:
+            pool = self._pool(table, name, values, wanted) if among is not None or random.random() < 0.5 else []
+            if pool:
+                changed.setdefault((table, number), {})[name] = random.choice(pool)
+        for table in dict.fromkeys(table for table, _ in changed):
+            rows = enumerate(state.tables[table])
+            merged = (Row({**row.values, **changed.get((table, number), {})}, row.present) for number, row in rows)
+            state = state.with_table(table, tuple(merged))
         return state
 
     def _pool(self, table: str, name: str, values: RuleValues, wanted: Collection[Json]) -> list[Value]:
@@ -244,7 +256,7 @@ class Desk:
             tool = self.environment.tools[call.tool]
             values = decode_arguments(tool, call.arguments)
             choice = CallChoice(tool, values, dict.fromkeys(call.arguments, SaidByUser()))
-            state = apply_call(self.environment, replace(state, now=state.now + call.pause), choice)
+            state = apply_call(self.environment, replace(state, now=max(state.now, call.at)), choice)
             if state is None:
                 return None
         return state
@@ -254,7 +266,7 @@ class Desk:
         now, calls = self.environment.clock.start(initial), list[ScriptedCall]()
         for event in events:
             assert event.time is not None
-            calls.append(ScriptedCall(event.tool, event.arguments, event.time - now))
+            calls.append(ScriptedCall(event.tool, event.arguments, event.time if event.time > now else 0))
             now = event.time + call_duration(self.environment, event)
         return Script(drawn, initial, tuple(calls))
 
@@ -277,9 +289,10 @@ class Desk:
         `bound`: values that arguments mostly have. `above`: the tools for which the call is made.
         """
         guessed = random.random() < UNKNOWN_ROW
-        for table in dict.fromkeys(p.source.entity.table for p in tool.parameters if isinstance(p.source, FromLookup)):
-            known = state.known.get(table)
-            if known and random.random() >= OTHER_ROW:
+        tables = [one.source.entity.table for one in tool.parameters if isinstance(one.source, FromLookup)]
+        for number, table in enumerate(tables):
+            known = state.known.get(table, {})
+            if len(known) > tables[:number].count(table) and random.random() >= OTHER_ROW:
                 continue
             finders = [one for one in self._finding[table] if one.name not in above and one is not tool]
             key = self.environment.entities[table].key
@@ -333,6 +346,18 @@ class Desk:
             if value is not None:
                 found[parameter.name] = value
         return found
+
+
+def scalars(value: Json) -> Iterator[Json]:
+    """The values in a value that are neither objects nor lists nor missing."""
+    match value:
+        case dict() | list():
+            for part in value.values() if isinstance(value, dict) else value:
+                yield from scalars(part)
+        case None:
+            pass
+        case _:
+            yield value
 
 
 def _decoded(kind: ValueType, value: Json) -> Value:
