@@ -45,7 +45,7 @@ async def write(trace: Trace, style: Style, cast: Cast, event_log: MemoryEventLo
     "world", [pytest.param(name, marks=[] if name == "banking" else pytest.mark.slow) for name in PAPER_DOMAINS]
 )
 async def test_offline_roles_agree_in_one_round(world: str, style: Style) -> None:
-    """Seed 1 cancels an appointment and views reviews: "view" could be meant for the appointment, so no wording passes."""
+    """Seed 1 cancels an appointment and views reviews: "view" could be meant for the appointment, so no text passes."""
     domain = load_domain(world)
     rules = load_rules(domain.rules_file)
     for seed in range(2, 5):
