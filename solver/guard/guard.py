@@ -59,6 +59,7 @@ from lawtrace.solver.search.events.event_search import (
     advise,
     conflict,
     decide,
+    is_allowed,
     learn,
 )
 from lawtrace.solver.search.events.space import Path
@@ -70,8 +71,11 @@ MAX_STEPS: Final = 3_000
 
 _OF_A_CALL: Final[Mapping[TraceOutcome, str]] = {"broken": "ruled out", "kept": "allowed"}
 
-MAX_ADVICE: Final = 500
+MAX_ADVICE: Final = 100
 """How many events the search for what to do first, or for the rules to name, tries at most."""
+_Traces = Sequence[tuple[Component, PendingOutcomes]]
+"""Possible traces, each with what the calls in its queue may become."""
+
 _VERSION: Final = "lawtrace.guard/5"
 
 _logger = get_logger(__name__)
@@ -362,10 +366,12 @@ class Guard:
         forced = [(whole, [*pending, made.events]) for whole, pending in traces]
         if not self._traces.too_many and all(self._keeps_all(whole, events, now) for whole, events in forced):
             return []
+        everyone = [(component, pending) for whole, pending in traces for component in whole.interpretations]
         found: list[tuple[Sequence[Mapping[str, str]], Finding]] = []
         for place, readings in enumerate(self._compiled[number].readings):
             several = [(whole.interpretations[place], pending) for whole, pending in traces]
-            if (finding := self._objection(number, several, made, now)) is not None:
+            advised = everyone if self._options.advice and all(finding.undecided for _, finding in found) else ()
+            if (finding := self._objection(number, several, made, now, advised)) is not None:
                 found.append((readings, finding))
         for whole, _ in traces:
             whole.unite()
@@ -384,9 +390,12 @@ class Guard:
         return True
 
     def _objection(
-        self, number: int, traces: Sequence[tuple[Component, PendingOutcomes]], made: Representatives, now: int
+        self, number: int, traces: _Traces, made: Representatives, now: int, advised: _Traces
     ) -> Finding | None:
-        """The objection of the rules that hold under some readings, in one of the possible traces."""
+        """The objection of the rules that hold under some readings, in one of the possible traces.
+
+        `advised`: of all readings, in which advice should help; none if there is advice already.
+        """
         unanswered = tuple(
             entry.call
             for entry in self._traces.unanswered
@@ -397,7 +406,7 @@ class Guard:
             answer = self._examine(component, [*pending, made.events], now, exact=made.exact)
             if isinstance(answer, Impossible):
                 rules = [rule for rule in component.rules if rule.id in answer.rules]
-                first = self._first(component, pending, traces, made, rules, now) if self._options.advice else ()
+                first = self._first(component, pending, advised, made, rules, now) if advised else ()
                 return Finding(answer.rules, self._cited(rules), first, unanswered=unanswered)
             if isinstance(answer, Unknown):
                 undecided = undecided or component.defended()
@@ -439,12 +448,12 @@ class Guard:
         self,
         component: Component,
         pending: PendingOutcomes,
-        traces: Sequence[tuple[Component, PendingOutcomes]],
+        others: _Traces,
         made: Representatives,
         rules: Sequence[Rule],
         now: int,
     ) -> tuple[Step, ...]:
-        """What to do so that the call is allowed, in all traces. ``rules``: that object to it in one."""
+        """What to do so that the call is allowed. ``rules``: that object to it in one trace. ``others``: all traces."""
         # What to do first depends on what the calls that have not returned become.
         if pending or all(component.always_broken(event) for event in made.events):
             return ()
@@ -453,8 +462,8 @@ class Guard:
         if advice is None:
             return ()
         steps = [*([event] for event in advice.events), [replace(event, time=advice.time) for event in made.events]]
-        for other, waiting in traces:
-            if other is not component and not isinstance(decide(other, [*waiting, *steps], now, budget), Found):
+        for other, waiting in others:
+            if other is not component and not is_allowed(other, [*waiting, *steps], now, budget):
                 return ()
         return steps_of(advice.events, now, advice.time, self.tools)
 

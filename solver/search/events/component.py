@@ -183,6 +183,11 @@ class Component:
             self._monitors[number].feed(event)
             self._look(number)
 
+    def feed_rule(self, number: int, event: Event) -> None:
+        """Process an event for one rule only. It must be undone before the next event."""
+        self._monitors[number].feed(event)
+        self._look(number)
+
     def advance_time(self, time: int) -> None:
         """Let time pass without an event, inside an attempt."""
         for number in self.timed:

@@ -9,7 +9,7 @@ the same state are followed once. So a search that ends without a continuation p
 representatives are all that matter; and one that exceeds its steps decides nothing. Steps are counted, not seconds: the
 same trace gets the same answer on every machine.
 
-Advice is a shortest sequence of events after which a refused call is allowed, by breadth-first search.
+Advice is a sequence of events after which a refused call is allowed: what means-ends search does before the call.
 """
 
 import heapq
@@ -95,7 +95,7 @@ def decide(
                 log.back_to(base)
                 if _keeps_all(component, events, hint, now):
                     return Continuation(hint, events)
-        share = Budget(budget.left)
+        share = Budget(budget.left) if thorough else budget
         for events in starts[:MAX_AIMED]:
             log.back_to(base)
             component.replay_pending(events, now)
@@ -252,62 +252,34 @@ class Advice:
 def advise(
     component: Component, made: Sequence[Event], rules: Sequence[Rule], now: int, budget: Budget
 ) -> Advice | None:
-    """The shortest events after which a call may happen; None if none are found.
+    """Events after which a call may happen, none of which can be left out; None if none are found.
 
     `made`: the events that the call may become. `rules`: which stand in the way.
     """
-    relevant = RelevantTools()
-    relevant.add(rules)
-    with component.log.attempt():
+    log = component.log
+    with log.attempt():
         component.advance_time(now)
-        starts = [(event,) for event in made[:MAX_RESULTS]]
-        base = component.log.mark
-        while True:
-            with component.log.attempt():
-                space = Successors(component, starts, now, relevant)
-                for start in starts:
-                    component.log.back_to(base)
-                    if component.replay(start) is None:
-                        space.note_violations()
-                component.log.back_to(base)
-                if relevant.grows_by(space):
-                    continue
-                found = _breadth_first(space, starts, budget)
-            if found is not None or budget.left < 0 or not relevant.grows_by(space):
-                return found
-
-
-def _breadth_first(space: Successors, starts: Sequence[Path], budget: Budget) -> Advice | None:
-    component = space.component
-    seen: set[Hashable] = set()
-    level = [Node((), (), 0)]
-    while level and budget.left >= 0:
-        following: list[Node] = []
-        for node in level:
-            for child, _ in space.children(node, budget):
-                if child.path != node.path and not child.path[-1].completed:
-                    continue
-                key = child.moment, space.fingerprint
-                if key in seen:
-                    continue
-                seen.add(key)
-                following.append(child)
-                if _allows(component, starts, space.time(child.moment), budget):
-                    return Advice(child.path, space.time(child.moment))
-        level = following
+        base = log.mark
+        for event in made[:MAX_AIMED]:
+            log.back_to(base)
+            for *first, last in MeansEnds(component, now, budget).before(replace(event, time=now), rules):
+                after = log.mark
+                if is_allowed(component, (), _time(last), budget):
+                    log.back_to(base)
+                    return _shortened(component, first, last, budget)
+                log.back_to(after)
     return None
 
 
-def _allows(component: Component, starts: Sequence[Path], now: int, budget: Budget) -> bool:
-    """Whether all rules can be kept after some of the events."""
-    for start in starts:
-        if not budget.spend():
-            return False
-        later = tuple(replace(event, time=now) for event in start)
-        with component.log.attempt():
-            distances = component.replay(later)
-        if distances is None:
-            continue
-        if not any(distances) or isinstance(decide(component, [[event] for event in later], now, budget), Found):
-            return True
-    return False
+def is_allowed(component: Component, forced: PendingOutcomes, now: int, budget: Budget) -> bool:
+    """Whether a continuation is quickly found that keeps all protected rules after what is forced."""
+    return isinstance(decide(component, forced, now, budget, thorough=False), Found)
+
+
+def _shortened(component: Component, first: list[Event], last: Event, budget: Budget) -> Advice:
+    """Advice without the events that are not needed."""
+    for event in reversed(first):
+        fewer = [one for one in first if one is not event]
+        if is_allowed(component, [[one] for one in (*fewer, last)], _time(last), budget):
+            first = fewer
+    return Advice(tuple(first), _time(last))

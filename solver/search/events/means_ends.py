@@ -86,6 +86,25 @@ class MeansEnds:
                 return found
         return None
 
+    def before(self, event: Event, rules: Iterable[Rule]) -> Iterator[Path]:
+        """An event after what may let all duties be met; meanwhile the monitors are after it.
+
+        `rules`: which stand in the way, if it does not break them by itself.
+        """
+        component, log = self._component, self._component.log
+        here = log.mark
+        for steps in self._enabled(event, self._now, MAX_DEPTH):
+            if steps != (event,):
+                yield steps
+        log.back_to(here)
+        for rule in [rule for rule in component.owed() if rule in rules]:
+            log.back_to(here)
+            for first in self._ways(rule, self._now):
+                after, then = log.mark, first[-1].time or self._now
+                for rest in self._enabled(replace(event, time=then), then, MAX_DEPTH):
+                    yield (*first, *rest)
+                log.back_to(after)
+
     def _meet_all(self, path: Path, now: int, length: int) -> Path | None:
         owed = self._component.owed()
         if not owed:
@@ -109,11 +128,13 @@ class MeansEnds:
         before = component.rule_distances[number] or 0
 
         def effect(tried: AbstractEvent) -> _Effect | None:
-            component.feed(tried.event)
-            distances = tuple(component.rule_distances)
-            distance = distances[number]
+            component.feed_rule(number, tried.event)
+            distance = component.rule_distances[number]
             if distance is None or distance >= before:
                 return None
+            log.back_to(here)
+            component.feed(tried.event)
+            distances = tuple(component.rule_distances)
             broken = component.broken()
             rank = len(broken), len(component.owed())
             return _Effect(rank, distances, broken[0] if broken else None)
@@ -140,18 +161,22 @@ class MeansEnds:
         target = broken[0]
         values = self._violated_values(target)
         log.back_to(here)
+        number = component.rules.index(target)
         unmoved = component.monitor(target).fingerprint({})
 
         def effect(tried: AbstractEvent) -> _Effect | None:
-            component.feed(tried.event)
-            own = component.broken()
-            if target in own:
+            component.feed_rule(number, tried.event)
+            if component.rule_distances[number] is None:
                 return None
             moved = component.monitor(target).fingerprint({}) != unmoved
+            component.feed_rule(number, event)
+            if component.rule_distances[number] is None and not moved:
+                return None
+            log.back_to(here)
+            component.feed(tried.event)
+            own = component.broken()
             component.feed(event)
             left = component.broken()
-            if target in left and not moved:
-                return None
             key = (*(rule.id for rule in left), "", *(rule.id for rule in own), len(component.owed()))
             rank = len(own) + len(left) + (10 if target in left else 0)
             return _Effect((rank, len(component.owed())), key, own[0] if own else None)

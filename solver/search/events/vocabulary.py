@@ -10,6 +10,7 @@ read the clock, or sum: then a search that finds nothing proves nothing.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations, islice, product
 from typing import Final
 
@@ -23,6 +24,8 @@ from lawtrace.solver.search.events.field_uses import Field, FieldUses, Member
 
 MAX_EVENTS: Final = 300
 """How many representative events one tool has at most."""
+MAX_CACHED: Final = 4_096
+"""For how many fields and values that matter the candidates are kept."""
 MAX_VARIANTS: Final = 40
 """How many events of one tool are tried for one rule."""
 
@@ -63,6 +66,8 @@ class Vocabulary:
         self._schemas: Final = tools
         self._uses: Final = FieldUses(rules)
         self.exact: Final = self._uses.exact
+        self._candidates: Final = lru_cache(MAX_CACHED, typed=True)(self._make_candidates)
+        self._few: Final = lru_cache(MAX_CACHED, typed=True)(self._choose_few)
 
     # Values that matter
 
@@ -88,10 +93,11 @@ class Vocabulary:
         """The values of the variables of a rule that representative events may have."""
         names = [name for (one, _), several in self._uses.names.items() if one == rule for name in several]
         groups = dict.fromkeys(map(self._uses.groups.of, names))
-        return [one for group in groups for one in self._group_values(group, live, v.ANYTHING) if is_value(one)]
+        found = (self._group_values(group, live.get(group, ()), v.ANYTHING) for group in groups)
+        return [one for values in found for one in values if is_value(one)]
 
-    def _group_values(self, group: Member, live: Live, schema: v.Schema) -> list[Json]:
-        known: list[Json] = [*live.get(group, ())]
+    def _group_values(self, group: Member, live: Sequence[Scalar], schema: v.Schema) -> list[Json]:
+        known: list[Json] = [*live]
         for fields in self._uses.fields.values():
             for field in fields.values():
                 if field.tracked and self._uses.groups.of(field) == group:
@@ -102,10 +108,17 @@ class Vocabulary:
             known += [] if isinstance(extra, v.Absent) else [extra]
         return known
 
-    def _candidates(
-        self, schema: ToolSchema, field: Field, live: Live, now: int | None
-    ) -> tuple[list[v.Candidate], bool]:
+    def _matter(self, field: Field, live: Live, now: int | None) -> tuple[Field, int | None, *tuple[Scalar, ...]]:
+        """What the candidates for a field depend on: the time if rules compute with it, and the values that matter."""
+        known = live.get(self._uses.groups.of(field), ()) if field.tracked else ()
+        return field, now if field.computed else None, *known
+
+    def _schema(self, tool: str) -> ToolSchema:
+        return self._schemas.get(tool, ToolSchema(tool, "", {}, None, ""))
+
+    def _make_candidates(self, field: Field, now: int | None, *live: Scalar) -> tuple[list[v.Candidate], bool]:
         """Candidates for a field, and whether all lists of the values that matter are among them."""
+        schema = self._schema(field.tool)
         first, *rest = field.path.path
         if first == RESULT:
             declared, optional = v.part_schema(schema.result or v.ANYTHING, rest), not schema.result
@@ -153,8 +166,7 @@ class Vocabulary:
         read = [field for field in self._uses.fields_of(tool) if field.path.path[0] == RESULT]
         if not read:
             return Representatives([event], exact=True)
-        schema = self._schemas.get(tool, ToolSchema(tool, "", {}, None, ""))
-        found = self._calls(schema, self.live((), (event,)), now, arguments)
+        found = self._calls(self._schema(tool), self.live((), (event,)), now, arguments)
         return replace(found, exact=found.exact and not any(field.computed for field in read))
 
     def _calls(
@@ -166,7 +178,7 @@ class Vocabulary:
         cut: set[Field] = set()
         for field in self._uses.fields_of(tool):
             if given is None or field.path.path[0] == RESULT:
-                options[field.path], whole = self._candidates(schema, field, live, now)
+                options[field.path], whole = self._candidates(*self._matter(field, live, now))
                 if not whole:
                     cut.add(field)
         chosen = _combinations([*options.values()])
@@ -210,19 +222,18 @@ class Vocabulary:
             if given is not None and not is_read:
                 options[field.path] = [given.fields[field.path]]
                 continue
-            few = self._few(schema, field, live, now, others=others)
+            few = self._few(others, *self._matter(field, live, now))
             near = [] if given is None else _nearby(given.fields[field.path], few)
             options[field.path] = [*near, *few] if is_read else few[:1]
         some = islice(product(*options.values()), MAX_VARIANTS)
         chosen = [dict(zip(options, values, strict=True)) for values in some]
         return [AbstractEvent(_event(tool, one, now), one) for one in chosen]
 
-    def _few(self, schema: ToolSchema, field: Field, live: Live, now: int | None, *, others: bool) -> list[v.Candidate]:
+    def _choose_few(self, others: bool, field: Field, now: int | None, *known: Scalar) -> list[v.Candidate]:
         """Candidates for a field; if values matter that it may have, only these. `others`: then the others, too."""
-        found, _ = self._candidates(schema, field, live, now)
+        found, _ = self._candidates(field, now, *known)
         if not field.tracked:
             return found
-        known = live.get(self._uses.groups.of(field), ())
         if field.is_list:
             found = [one for one in found if not isinstance(one, list) or len(one) < 2 or len(one) == len(known)]
 
