@@ -115,7 +115,7 @@ class Finding:
     Attributes:
         rules: ids of the rules of which one could not be met afterwards, or which could not be met together.
         provisions: what these rules rest on, each a citation and one sentence.
-        first: a shortest sequence of steps after which the call is allowed; empty if none was found.
+        first: steps, none of which can be left out, after which the call is allowed; empty if none were found.
         undecided: whether the guard could not decide within its budget, and its fallback applies.
         unanswered: calls of which it is not known whether they were carried out, and that may be why.
         arguable: for a call that is ruled out under some readings of the law only, the open questions, and what each

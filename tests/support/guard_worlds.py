@@ -89,8 +89,8 @@ class World:
             if (name, given, later) == (tool, arguments, delay):
                 yield other
 
-    def guard(self, **options: object) -> Guard:
-        return Guard(self.rules, self.tools, clock=lambda: 0, advice=False, **options)  # type: ignore[arg-type]
+    def guard(self, *, advice: bool = False) -> Guard:
+        return Guard(self.rules, self.tools, clock=lambda: 0, advice=advice)
 
     def call(self, number: int) -> Call:
         tool, arguments, *_ = self.letters[number]

@@ -43,7 +43,7 @@ class CompiledComponent:
     Attributes:
         tools: which tools the rules name.
         vocabulary: their representative events.
-        windows: the windows of the rules.
+        windows: for each rule its windows.
         timed: the numbers of the rules for which the times of events matter.
         numbers: of the rules, by id.
         log: undoes what is tried on monitors.
@@ -69,7 +69,7 @@ class CompiledComponent:
         self.readings: Final = (*holding.values(),)
         self.tools: Final = frozenset(tool for rule in rules for tool in rule.tools)
         self.vocabulary: Final = Vocabulary(rules, tools)
-        self.windows: Final = tuple(dict.fromkeys(window for rule in rules for window in _windows(rule)))
+        self.windows: Final = tuple(map(_windows, rules))
         self.timed: Final = tuple(number for number, rule in enumerate(rules) if rule.is_timed)
         self.numbers: Final = {rule.id: number for number, rule in enumerate(rules)}
         self.log: Final = UndoLog()

@@ -17,7 +17,7 @@ from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.logic.terms import is_value
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.events.component import Component
-from lawtrace.solver.search.events.space import Path
+from lawtrace.solver.search.events.space import Path, later_times
 from lawtrace.solver.search.events.vocabulary import AbstractEvent, Live
 from lawtrace.solver.search.problem import Budget
 
@@ -27,8 +27,6 @@ MAX_DEPTH: Final = 6
 """How many events in a row are made possible each by the one before."""
 MAX_KINDS: Final = 6
 """How many events with different effects are tried to one end."""
-DAYS: Final = (1, 2, 4, 8, 16, 31, 61, 122, 366)
-"""How long is waited for what is not allowed yet."""
 MAX_TRIED: Final = 100
 """How many events are looked at to one end."""
 
@@ -89,7 +87,7 @@ class MeansEnds:
     def before(self, event: Event, rules: Iterable[Rule]) -> Iterator[Path]:
         """An event after what may let all duties be met; meanwhile the monitors are after it.
 
-        `rules`: which stand in the way, if it does not break them by itself.
+        `rules`: which stand in the way; their duties are met first.
         """
         component, log = self._component, self._component.log
         here = log.mark
@@ -97,7 +95,7 @@ class MeansEnds:
             if steps != (event,):
                 yield steps
         log.back_to(here)
-        for rule in [rule for rule in component.owed() if rule in rules]:
+        for rule in sorted(component.owed(), key=lambda rule: rule not in rules):
             log.back_to(here)
             for first in self._ways(rule, self._now):
                 after, then = log.mark, first[-1].time or self._now
@@ -190,12 +188,11 @@ class MeansEnds:
                     yield (*first, *rest)
                     log.back_to(end)
                 log.back_to(after)
-        if component.timed:
-            for days in DAYS:
+        if number in component.timed:
+            for then in later_times(component, number, now):
                 if not self._budget.spend():
                     return
                 log.back_to(here)
-                then = now + days * 86_400
                 component.advance_time(then)
                 later = replace(event, time=then)
                 component.feed(later)

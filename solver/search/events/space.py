@@ -16,6 +16,8 @@ from lawtrace.solver.search.problem import Budget
 
 MAX_TIMES: Final = 80
 """At how many different times events of a continuation may happen."""
+DAYS: Final = (1, 2, 4, 8, 16, 31, 61, 122, 366)
+"""How long is waited for what is not allowed yet, besides until windows open or close."""
 
 Path = tuple[Event, ...]
 
@@ -195,12 +197,23 @@ def _times(component: Component, known: set[int], now: int) -> tuple[list[int], 
     """The times from now on at which something changes for some window, and whether they are all that matter."""
     found, latest = set(known), set(known)
     for _ in range(3):
-        latest = {time for window in component.windows for one in latest for time in edges(window, one)} - found
+        latest = {edge for windows in component.windows for edge in _edges_of(windows, latest)} - found
         found |= latest
         if len(found) > 10 * MAX_TIMES:
             break
     later = sorted(time for time in found if time >= now)
     return later[:MAX_TIMES], len(later) <= MAX_TIMES
+
+
+def later_times(component: Component, number: int, now: int) -> list[int]:
+    """The times after now at which a window of one of the rules opens or closes, and some that are days later."""
+    times = {now, *component.monitor(component.rules[number]).times()}
+    found = {*_edges_of(component.windows[number], times), *(now + days * 86_400 for days in DAYS)}
+    return sorted(time for time in found if time > now)
+
+
+def _edges_of(windows: Iterable[Window], times: Iterable[int]) -> Iterator[int]:
+    return (edge for window in windows for time in times for edge in edges(window, time))
 
 
 def edges(window: Window, time: int) -> Iterator[int]:

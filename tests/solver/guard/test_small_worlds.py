@@ -1,11 +1,11 @@
-"""Guards in small worlds, against an independent search: no false refusal, no dead end."""
+"""Guards in small worlds, against an independent search: no false refusal, no dead end, advice that helps."""
 
 from itertools import product
 from random import Random
 
 import pytest
 
-from lawtrace.solver.guard.decisions import Allow, Refuse
+from lawtrace.solver.guard.decisions import Allow, Refuse, Step
 from lawtrace.solver.guard.guard import Guard
 from tests.support.guard_worlds import NEVER_TOGETHER, UNTIMED, WORLDS, A, B, C, World
 
@@ -43,6 +43,55 @@ def test_a_call_is_refused_if_and_only_if_afterwards_not_all_duties_can_be_met(n
     sequences = list(product(range(len(world.letters)), repeat=world.length))
     for numbers in Random(name).sample(sequences, min(8, len(sequences))):
         compare(world, numbers)
+
+
+def has_advice(world: World, happened: tuple[int, ...], number: int, most: int) -> bool:
+    """Whether some events, at most so many, come first in a trace with the call that keeps all rules."""
+    return any(
+        world.alive((*happened, *first, other))
+        for size in range(1, most + 1)
+        for first in product(range(len(world.letters)), repeat=size)
+        for other in world.calls(number)
+    )
+
+
+def follow(guard: Guard, steps: tuple[Step, ...], time: int) -> int:
+    """Carry out the steps of advice, each of which the guard has to allow. Returns the time after them."""
+    for step in steps:
+        time += step.wait
+        if step.call is not None:
+            assert isinstance(guard.before(step.call, time=time), Allow), step
+            guard.after(step.call, dict(step.result))
+    return time
+
+
+def check_advice(world: World, numbers: tuple[int, ...], most: int) -> None:
+    """Offer calls in order. After a refusal, follow its advice and offer the call again, then go back."""
+    guard = world.guard(advice=True)
+    happened: tuple[int, ...] = ()
+    for number in numbers:
+        if not world.alive(happened, world.letters[number][3]):
+            continue
+        before, now = guard.snapshot(), world.trace((*happened, number))[-1].time or 0
+        decision = guard.before(world.call(number), time=now)
+        if isinstance(decision, Allow):
+            happened = (*happened, next(other for other in world.calls(number) if world.alive((*happened, other))))
+            guard.after(world.call(number), world.letters[happened[-1]][2])
+            continue
+        case = world.formulas, world.trace(happened), number, [str(step) for step in decision.first]
+        assert decision.first or not has_advice(world, happened, number, most), case
+        guard.load(before)
+        if decision.first:
+            assert isinstance(guard.before(world.call(number), time=follow(guard, decision.first, now)), Allow), case
+            guard.load(before)
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_after_the_steps_of_advice_a_refused_call_is_allowed_and_there_is_advice_if_two_steps_do(name: str) -> None:
+    world = WORLDS[name]
+    sequences = list(product(range(len(world.letters)), repeat=min(world.length, 3)))
+    for numbers in Random(name).sample(sequences, min(4, len(sequences))):
+        check_advice(world, numbers, 2 if len(world.letters) <= 6 else 1)
 
 
 def compare_all(world: World, length: int) -> None:
