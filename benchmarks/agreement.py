@@ -21,7 +21,6 @@ from argparse import ArgumentParser
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import Any, Literal
@@ -39,6 +38,7 @@ from lawtrace.solver.coverage.mutations import mutants_of
 from lawtrace.solver.interpretations import judge_legality, question_groups
 from lawtrace.solver.masking.instructions import requested_calls
 from lawtrace.solver.rules import Rule, load_rules
+from lawtrace.solver.trace_notation import tell_session
 from lawtrace.solver.traces import PlannedCall, Trace, replay
 
 Kind = Literal["reference", "other side", "only what is asked", "mutant"]
@@ -110,20 +110,11 @@ def _judged(
 
 def tell(told: Told) -> str:
     """A session in sentences, a call a line."""
-    lines = [f"The user asked: {told.request}", ""]
-    for number, event in enumerate(told.events, 1):
-        given = ", ".join(f"{name} = {_show(value)}" for name, value in event.arguments.items()) or "no arguments"
-        done = f"The result was {_show(event.result)}." if event.completed else "The call was refused."
-        lines.append(f"{number}. {_time(event.time)}: the agent called {event.tool} with {given}. {done}")
-    return "\n".join([*lines, f"Nothing more happened until the session ended, {_time(told.end)}."])
+    return f"The user asked: {told.request}\n\n{tell_session(told.events, told.end)}"
 
 
 def _show(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _time(seconds: int | None) -> str:
-    return "at an unknown time" if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%a %d %B %Y %H:%M:%S}"
 
 
 def write_sheet(domain: Domain, tasks: Sequence[Task], count: int, seed: int, out: Path) -> int:

@@ -1,4 +1,6 @@
-"""Traces in the notation of rule examples and of docs/rules-language.md: a call a line.
+"""Traces as text: the notation of rule examples and of docs/rules-language.md, which is read, and sentences for people.
+
+The notation has a call a line.
 
     2026-03-06 09:00 FindDevice(kind="phone") -> device.device_id="DV-1", device.status="active"
     2026-03-06 09:05 attempted Pay(amount=20, payee="P-1")
@@ -12,10 +14,12 @@ session ends; without it, it ends with its last call, and an open duty is not ke
 
 import json
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
+from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Event, Json
 
@@ -117,3 +121,33 @@ def _seconds(text: str) -> int:
         return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp())
     except ValueError as error:
         raise InputError(f"`{text}` is no time: {error}") from None
+
+
+def tell_session(events: Sequence[Event], end: int, environment: Environment | None = None) -> str:
+    """A session in sentences for people, a call a line.
+
+    Args:
+        end: when the session ends, in seconds since 1970.
+        environment: whose declaration says what each tool does, where it is called first; None to leave that out.
+    """
+    return "\n".join(_sentences(events, end, environment))
+
+
+def _sentences(events: Sequence[Event], end: int, environment: Environment | None) -> Iterator[str]:
+    told: set[str] = set()
+    for number, event in enumerate(events, 1):
+        tool = environment.tools.get(event.tool) if environment is not None and event.tool not in told else None
+        told.add(event.tool)
+        about = "" if tool is None else f" ({tool.summary.rstrip('.')})"
+        given = ", ".join(f"{name} = {_show(value)}" for name, value in event.arguments.items()) or "no arguments"
+        done = f"The result was {_show(event.result)}." if event.completed else "The call was refused."
+        yield f"{number}. {_time(event.time)}: the agent called {event.tool}{about} with {given}. {done}"
+    yield f"Nothing more happened until the session ended, {_time(end)}."
+
+
+def _show(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _time(seconds: int | None) -> str:
+    return "at an unknown time" if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%a %d %B %Y %H:%M:%S}"

@@ -55,6 +55,12 @@ COMMANDS = {
             "evaluate": _at("rules_evaluate.evaluate", "Score rule sets against gold rules."),
             "review": _at("review.review_rules", "Review rules in the browser."),
             "check": _at("rules_check.check_rule_set", "Check a rule set."),
+            "separate": _at(
+                "rules_separate.separate_rules", "Find a trace that two rules or rule sets judge differently."
+            ),
+            "mutants": _at(
+                "rules_separate.list_mutants", "List rules with one change, and whether a trace separates them."
+            ),
             "import": Group(
                 "Import formulas of other tools.",
                 {"mfotl": _at("rules_import.import_formulas", "Import metric first-order temporal formulas as rules.")},

@@ -11,7 +11,7 @@ A *separating trace* is executed in the simulator to the end of its session. All
 the budget is a session that is drawn or executed.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from random import Random
@@ -179,8 +179,17 @@ def separate(
 class Separator:
     """Answers questions about rule sets in one environment and context."""
 
-    def __init__(self, environment: Environment, context: Sequence[Rule]) -> None:
+    def __init__(
+        self,
+        environment: Environment,
+        context: Sequence[Rule],
+        seed: int = 1,
+        progress: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`seed`: of all draws. `progress`: called for each session that is drawn."""
         self.environment: Final = environment
+        self.seed: Final = seed
+        self.progress: Final = progress
         self.sampler: Final = SessionSampler(environment, context)
         self.rules: Final = {rule.id: rule for rule in context}
         self.judge: Final = _Judge(self.rules)
@@ -214,7 +223,7 @@ class _Question:
         self._start: Final = separator.environment.clock.start(separator.sampler.state(0))
         self._values: Final = RuleValues(both, self._start)
         self._tools: Final = [name for name in self._values.tools if name in separator.environment.tools]
-        self._random: Final = Random(f"{separator.environment.name}/separation")
+        self._random: Final = Random(f"{separator.environment.name}/separation/{separator.seed}")
         self._drawn = 0
         self._best: _Candidate | None = None
         self._starts: Final[set[tuple[object, ...]]] = set()
@@ -294,6 +303,7 @@ class _Question:
         """
         sampler, random, number = self._sampler, self._random, self._drawn
         self._drawn += 1
+        self._separator.progress()
         drawn = initial = sampler.state(number)
         steps: Sequence[tuple[str, Bindings]]
         if number % 2 and self._examples:
