@@ -12,10 +12,13 @@ Files in a folder ``published`` are the papers' prompts, in our words; their ids
 prompts of users replace a prompt of ours. Such a prompt takes the same inputs; it names those that it does not use
 (``unused = ["alignments"]``).
 
-The hash of the file is recorded with every message that the prompt produced.
+A line ``{% include "rule_language" %}`` stands for the text of another prompt of the package.
+
+The hash of the file, with what it includes, is recorded with every message that the prompt produced.
 """
 
 import hashlib
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -35,6 +38,7 @@ PUBLISHED = "published"
 _FOLDER = Path(__file__).parent
 _JINJA = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)  # noqa: S701
 """Prompts are plain text, not HTML: escaping would change them."""
+_INCLUDED = re.compile(r'^\{% include "([\w/]+)" %\}\n', re.MULTILINE)
 
 
 class _FrontMatter(StrictModel):
@@ -54,7 +58,7 @@ class Prompt:
         inputs: the variables of the template.
         unused: inputs that `fill` takes besides, because the prompt that this one replaces uses them.
         output: the type of the structured answer that it asks for, or ``text``.
-        hash: SHA-256 of the file, in hexadecimal.
+        hash: SHA-256 of the file, in hexadecimal; where it includes others, of the text with them.
     """
 
     id: str
@@ -151,6 +155,7 @@ def prompts_of(options: PromptOptions) -> Prompts:
 
 
 def _parse(text: str, place: str) -> Prompt:
+    text = _INCLUDED.sub(lambda found: load_prompt(found[1]).body, text)
     try:
         _, front, body = text.split("+++\n", 2)
         matter = _FrontMatter.model_validate(tomllib.loads(front))

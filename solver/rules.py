@@ -335,6 +335,16 @@ def read_rule_file(path: Path) -> RuleFile:
     return RuleFile(tuple(rules), tuple(examples), _each(SessionExample, raw.get("examples", ()), f"{path}, example"))
 
 
+def used_definitions(formula: str, definitions: Sequence[Definition]) -> tuple[Definition, ...]:
+    """The definitions that a formula uses, directly or through others, in their order."""
+    texts, used = [formula], list[Definition]()
+    for one in reversed(definitions):
+        if any(re.search(rf"\b{one.name}\b", text) for text in texts):
+            used.insert(0, one)
+            texts.append(one.formula)
+    return tuple(used)
+
+
 class _WrittenRule(StrictModel):
     """A rule as a file has it."""
 
@@ -348,11 +358,8 @@ def _variants(
 ) -> Iterator[Rule]:
     """The rule for each choice among the variants of the definitions that it uses."""
     used: dict[str, list[Definition]] = {}
-    texts = [rule.formula]
-    for one in reversed(definitions):
-        if any(re.search(rf"\b{one.name}\b", text) for text in texts):
-            used.setdefault(one.name, []).insert(0, one)
-            texts.append(one.formula)
+    for one in used_definitions(rule.formula, definitions):
+        used.setdefault(one.name, []).append(one)
     choices = list(product(*used.values()))
     for choice in choices:
         chosen = tuple(one for one in definitions if any(one is other for other in choice))

@@ -17,10 +17,10 @@ from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import Context
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.lint.findings import RuleFinding, RuleFindingKind
-from lawtrace.solver.lint.rule_sets import analyse_rules
+from lawtrace.solver.lint.rule_sets import analyse_rules, tell_rule_examples
 from lawtrace.solver.logic.syntax import atoms_of
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
-from lawtrace.solver.rules import Rule, check_rules
+from lawtrace.solver.rules import Definition, Rule, check_rules, used_definitions
 
 MERGED_FINDINGS: Final[frozenset[RuleFindingKind]] = frozenset({"equivalent", "redundant"})
 """Findings that lead to a merge later rather than to an objection."""
@@ -62,13 +62,19 @@ async def propose_rules(
     """
 
     def validate(proposal: roles.Proposal) -> roles.Critique:
-        found = ((rule, validate_signature(rule, environment, regulation)) for rule in proposal.rules)
+        found = ((rule, validate_signature(proposal, rule, environment, regulation)) for rule in proposal.rules)
         return roles.Critique(
             objections=tuple(roles.RuleObjection(rule=rule.id, because=why) for rule, why in found if why)
         )
 
     def search(proposal: roles.Proposal) -> roles.Candidates:
-        return roles.Candidates(proposal=proposal, findings=find_flaws(proposal, environment, regulation))
+        rules = valid_rules(proposal, environment, regulation)
+        found = {rule.id: tell_rule_examples(environment, rule) for rule in rules} if critic else {}
+        return roles.Candidates(
+            proposal=proposal,
+            findings=find_flaws(environment, rules),
+            examples=tuple(roles.RuleSessions(rule=id_, kept=kept, broken=no) for id_, (kept, no) in found.items()),
+        )
 
     provisions, documentation = roles.provisions_json(regulation), roles.documentation_json(environment)
     messages = await run_conversation(
@@ -100,12 +106,11 @@ async def propose_rules(
     return ProposedRules(tuple(candidates), proposals[-1], failure, unusable)
 
 
-def validate_signature(proposed: roles.ProposedRule, environment: Environment, regulation: Regulation) -> str | None:
-    """Why the proposed rule is invalid: syntax, names, template, citation or quote; None if it is valid.
-
-    A rule in the full language is valid if it explains why neither template is sufficient.
-    """
-    rule = _rule(proposed, regulation)
+def validate_signature(
+    proposal: roles.Proposal, proposed: roles.ProposedRule, environment: Environment, regulation: Regulation
+) -> str | None:
+    """Why a rule of the proposal is invalid: syntax, names, citation or quote; None if it is valid."""
+    rule = rule_of(proposal, proposed, regulation)
     try:
         check_rules([rule], environment, regulation)
         _ = rule.compiled  # compiled here, where a formula that is too large or not safe invalidates one rule
@@ -115,35 +120,33 @@ def validate_signature(proposed: roles.ProposedRule, environment: Environment, r
         case OperationalRestriction(first, second) | InstructionAdherence(first, second):
             if atoms_of([first]) == atoms_of([second]):
                 return "both of its parts are the same call, which no provision can mean"
-        case None if not proposed.beyond_templates.strip():
-            return "it has neither of the two templates; use one, or say in beyond_templates why neither can say it"
         case None:
             pass
-    atoms = atoms_of([rule.parsed])
-    if not atoms:
+    if not atoms_of([rule.parsed]):
         return "it names no tool"
-    if any(atom.condition is not None or atom.attempted for atom in atoms) and not proposed.beyond_templates.strip():
-        return "its parts must be plain names of tools, unless beyond_templates says why a condition is needed"
     provision = regulation.by_citation.get(proposed.citation)
     if proposed.quote and provision is not None and not roles.quoted_in(proposed.quote, provision.words()):
         return f"{proposed.citation} does not contain the quoted words ({proposed.quote!r})"
     return None
 
 
-def find_flaws(
-    proposal: roles.Proposal, environment: Environment, regulation: Regulation
-) -> tuple[roles.RuleObjection, ...]:
-    """Objections that the analysis of the valid rules proves, each against one rule.
+def valid_rules(proposal: roles.Proposal, environment: Environment, regulation: Regulation) -> list[Rule]:
+    """The rules of the proposal to which `validate_signature` does not object; of one id, the first."""
+    valid: dict[str, Rule] = {}
+    for proposed in proposal.rules:
+        if proposed.id not in valid and validate_signature(proposal, proposed, environment, regulation) is None:
+            valid[proposed.id] = rule_of(proposal, proposed, regulation)
+    return list(valid.values())
+
+
+def find_flaws(environment: Environment, rules: Sequence[Rule]) -> tuple[roles.RuleObjection, ...]:
+    """Objections that the analysis of the rules proves, each against one rule.
 
     Of conflicting rules the last is rejected. A rule that another objection depends on is kept, so that meeting all
     objections loses no demand of the set. Undecided questions are not objections. Rules that others imply are merged
     later, and the remaining rule cites the provisions of all.
     """
-    valid: dict[str, Rule] = {}
-    for proposed in proposal.rules:
-        if proposed.id not in valid and validate_signature(proposed, environment, regulation) is None:
-            valid[proposed.id] = _rule(proposed, regulation)
-    found = rule_flaws(environment, list(valid.values()), but=MERGED_FINDINGS)
+    found = rule_flaws(environment, rules, but=MERGED_FINDINGS)
     return tuple(roles.RuleObjection(rule=rule, because=f"{one.message}. {one.proof}") for rule, one in found.items())
 
 
@@ -224,7 +227,7 @@ def _candidates(
     }
     candidates: list[RuleCandidate] = []
     for proposed in last.rules:
-        candidate = _candidate(proposed, environment, regulation)
+        candidate = _candidate(last, proposed, environment, regulation)
         why = objections.get(proposed.id)
         if why is None and any(one.rule.id == candidate.rule.id and one.status == "proposed" for one in candidates):
             why = "another rule has the same id"
@@ -237,17 +240,19 @@ def _candidates(
                 continue
             seen.add((proposed.citation, proposed.formula))
             ids.add(proposed.id)
-            candidate = _candidate(proposed, environment, regulation)
+            candidate = _candidate(proposal, proposed, environment, regulation)
             is_valid = candidate.status == "proposed"
             candidates.append(candidate.becomes("dropped", "withdrawn after an objection") if is_valid else candidate)
     return candidates
 
 
-def _candidate(proposed: roles.ProposedRule, environment: Environment, regulation: Regulation) -> RuleCandidate:
-    rule = _rule(proposed, regulation)
+def _candidate(
+    proposal: roles.Proposal, proposed: roles.ProposedRule, environment: Environment, regulation: Regulation
+) -> RuleCandidate:
+    rule = rule_of(proposal, proposed, regulation)
     provision = regulation.by_citation.get(proposed.citation)
     checks = [f"cites {proposed.citation}" + ("" if provision else ", which does not exist")]
-    invalid = validate_signature(proposed, environment, regulation)
+    invalid = validate_signature(proposal, proposed, environment, regulation)
     if invalid is None:
         compiled = rule.compiled
         checks += [
@@ -272,11 +277,15 @@ def quotes_of(words: str, citation: str, regulation: Regulation) -> tuple[Quote,
     return (Quote(citation=citation, words=words, checked=checked),) if words else ()
 
 
-def _rule(proposed: roles.ProposedRule, regulation: Regulation) -> Rule:
+def rule_of(proposal: roles.Proposal, proposed: roles.ProposedRule, regulation: Regulation) -> Rule:
+    """A rule of the proposal, with the definitions that it uses. One that has no proper name is not found."""
+    named = [one for one in proposal.definitions if one.name.isascii() and one.name.isidentifier() and one.formula]
+    definitions = [Definition.model_validate(one.model_dump()) for one in named]
     rationale = f"{proposed.rationale} Quoted: {proposed.quote!r}." if proposed.quote else proposed.rationale
     return Rule(
         id=proposed.id or "unnamed",
         formula=proposed.formula or "?",
+        definitions=used_definitions(proposed.formula, definitions),
         regulation=regulation.id,
         provisions=(proposed.citation,),
         rationale=rationale,

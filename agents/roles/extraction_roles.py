@@ -18,9 +18,7 @@ from lawtrace.schemas.models import FrozenModel
 class ProposedRule(FrozenModel):
     """A proposed rule with the provision and the words that it rests on.
 
-    Attributes:
-        beyond_templates: why neither template is sufficient, for a rule in the full language.
-        grounds: which words justify which part; empty if the role does not say.
+    ``grounds``: which words justify which part; empty if the role does not say.
     """
 
     id: str
@@ -28,8 +26,16 @@ class ProposedRule(FrozenModel):
     citation: str
     quote: str = ""
     rationale: str = ""
-    beyond_templates: str = ""
     grounds: tuple[Ground, ...] = ()
+
+
+class ProposedDefinition(FrozenModel):
+    """A notion that formulas of a proposal use by its name; see `lawtrace.solver.rules.Definition`."""
+
+    name: str
+    parameters: tuple[str, ...] = ()
+    formula: str
+    means: str = ""
 
 
 class NotCheckable(FrozenModel):
@@ -40,9 +46,10 @@ class NotCheckable(FrozenModel):
 
 
 class Proposal(FrozenModel):
-    """The complete list of rules, in every turn."""
+    """The complete list of rules, in every turn, with the definitions that they use."""
 
     rules: tuple[ProposedRule, ...]
+    definitions: tuple[ProposedDefinition, ...] = ()
     not_checkable: tuple[NotCheckable, ...] = ()
     not_understood: tuple[NotCheckable, ...] = ()
 
@@ -198,11 +205,24 @@ class Critique(FrozenModel):
     objections: tuple[RuleObjection, ...]
 
 
+class RuleSessions(FrozenModel):
+    """A session that keeps a rule and in which it is triggered, and one that breaks it, told in sentences.
+
+    Empty where there is none, or none was found.
+    """
+
+    rule: str
+    kept: str
+    broken: str
+
+
 class Candidates(FrozenModel):
-    """A proposal with the findings that the analysis of its valid rules proved, as the critic reads it."""
+    """A proposal as the critic reads it: with the findings that the analysis of its valid rules proved, and sessions
+    that these keep and break."""
 
     proposal: Proposal
     findings: tuple[RuleObjection, ...]
+    examples: tuple[RuleSessions, ...] = ()
 
 
 def regulation_title(regulation: Regulation) -> str:

@@ -43,7 +43,6 @@ class JustifiedRule:
     first: tuple[NamedCall, ...]
     second: tuple[NamedCall, ...]
     grounds: tuple[Ground, ...]
-    in_templates: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +139,7 @@ def _rule(duty: Duty, formula: str, first: tuple[NamedCall, ...], second: tuple[
         "never": f"never-{names[0]}",
         "never after": f"no-{names[1]}-after-{names[0]}",
     }[duty.kind].lower()
-    plain = (
-        duty.kind in {"before", "after"}
-        and duty.window is None
-        and "(" not in "".join(call.atom for call in (*first, *second))
-    )
-    return JustifiedRule(duty.sentence, id_, formula, first, second, tuple(grounds), plain)
+    return JustifiedRule(duty.sentence, id_, formula, first, second, tuple(grounds))
 
 
 def find_objection(formula: str, text: str, tools: Sequence[Mapping[str, Any]]) -> str | None:

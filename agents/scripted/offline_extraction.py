@@ -15,7 +15,6 @@ from lawtrace.agents.scripted.prompt_blocks import labelled_json, last_user_mess
 from lawtrace.agents.scripted.tool_phrases import ToolLexicon
 
 _NO_DUTY = "the words quoted are not a sentence with a duty"
-_BEYOND = "The sentence states a period or a condition, or forbids something; the templates have neither."
 
 
 def align_scope(messages: Sequence[LLMMessage]) -> str:
@@ -155,7 +154,6 @@ def _proposed(rule: JustifiedRule, citation: str) -> dict[str, Any]:
         "citation": citation,
         "quote": rule.sentence,
         "rationale": "; ".join(f"{ground.part}: {ground.words!r}" for ground in rule.grounds) + ".",
-        "beyond_templates": "" if rule.in_templates else _BEYOND,
         "grounds": [ground.model_dump() for ground in rule.grounds],
     }
 

@@ -13,6 +13,7 @@ from itertools import combinations
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.errors import FormulaError
+from lawtrace.schemas.events import Event
 from lawtrace.solver.guard.tools import read_tools
 from lawtrace.solver.interpretations import holds_whenever
 from lawtrace.solver.lint.findings import Exclusion, RuleFinding, RuleSetAnalysis, Witness, witness_from
@@ -29,6 +30,7 @@ from lawtrace.solver.search.problem import Found, Proof, Unknown
 from lawtrace.solver.search.products.call_scopes import free_scope
 from lawtrace.solver.search.products.prover import Prover
 from lawtrace.solver.search.rule_search import MOST_CALLS, Goal, RuleAnswer, RuleSearch, Steps, occurrence
+from lawtrace.solver.trace_notation import tell_session
 
 
 @dataclass(slots=True)
@@ -237,13 +239,29 @@ class RuleExamples:
 
 def find_rule_examples(environment: Environment, rule: Rule) -> RuleExamples:
     """A trace in which the rule is triggered and kept, and one that breaks it."""
+    found = _example_traces(environment, rule)
+    return RuleExamples(*(witness_from(one) if isinstance(one, Found) else None for one in found))
+
+
+def tell_rule_examples(environment: Environment, rule: Rule) -> tuple[str, str]:
+    """The same traces in sentences; empty where there is none, or none was found."""
+    keeping, breaking = (
+        _tell(one.trace) if isinstance(one, Found) else "" for one in _example_traces(environment, rule)
+    )
+    return keeping, breaking
+
+
+def _tell(steps: Steps) -> str:
+    if events := [step for step in steps if isinstance(step, Event)]:
+        return tell_session(events, events[-1].time or 0)
+    lines = [f"{number}. the agent called {step}." for number, step in enumerate(steps, 1)]
+    return "\n".join([*lines, f"Nothing{' more' if lines else ''} happened."])
+
+
+def _example_traces(environment: Environment, rule: Rule) -> tuple[RuleAnswer, RuleAnswer]:
     search = _rule_search(environment, [rule])
     keeping = search.ask(occurrence(*_triggers(search, rule.id)), [rule.id])
-    breaking = search.ask(search.violation(rule.id), ())
-    return RuleExamples(
-        witness_from(keeping) if isinstance(keeping, Found) else None,
-        witness_from(breaking) if isinstance(breaking, Found) else None,
-    )
+    return keeping, search.ask(search.violation(rule.id), ())
 
 
 def _rule_search(

@@ -70,7 +70,22 @@ def test_every_input_changes_the_prompt(name: str) -> None:
 def test_hash_is_of_the_file(name: str) -> None:
     paths = FOLDER.rglob(f"{name}.md" if "/" in name else f"**/{name}.md")
     (path,) = [path for path in paths if (path.parent.name == "published") == name.startswith("published/")]
-    assert load_prompt(name).hash == hashlib.sha256(path.read_bytes()).hexdigest()
+    included = '{% include "rule_language" %}\n'
+    text = path.read_text(encoding="utf-8").replace(included, load_prompt("rule_language").body)
+    assert load_prompt(name).hash == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_an_included_prompt_changes_text_and_hash(folder: Path) -> None:
+    write(folder, '{% include "part" %}\nHello, {{ who }}.')
+    with pytest.raises(InputError, match="unknown prompt 'part'"):
+        load_prompt("hello")
+    hashes = set[str]()
+    for word in ("First", "Second"):
+        (folder / "part.md").write_text(f'+++\nid = "part"\nversion = 1\ninputs = []\noutput = "text"\n+++\n{word}.\n')
+        load_prompt.cache_clear()
+        assert load_prompt("hello").fill(who="you") == f"{word}.\nHello, you.\n"
+        hashes.add(load_prompt("hello").hash)
+    assert len(hashes) == 2
 
 
 def test_recipes_know_which_roles_have_a_published_prompt() -> None:

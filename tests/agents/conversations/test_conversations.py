@@ -7,7 +7,7 @@ import pytest
 from autogen_core.models import LLMMessage
 
 from lawtrace.agents.conversations.instruction_writing import write_instruction
-from lawtrace.agents.conversations.rule_proposal import find_flaws, propose_rules
+from lawtrace.agents.conversations.rule_proposal import find_flaws, propose_rules, valid_rules
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.roles.extraction_roles import Proposal, ProposedRule
 from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
@@ -124,9 +124,10 @@ def proposal(formula: str, citation: str = "Article 97(1)(b)") -> str:
     [
         ("!((!CheckAuthorization) U TransferMoney)", "Article 97(1)(b)", "TransferFunds"),
         ("!((!CheckAuthorization U", "Article 97(1)(b)", "line 1"),
-        ("G(!PayBill)", "Article 97(1)(b)", "neither of the two templates"),
+        ("G(PayBill -> F[<= 1 month] PayBill)", "Article 97(1)(b)", "line 1"),
+        ("forall p: G(PayBill(payee_id == p) -> F[<= 1h] !PayBill(amount == p))", "Article 97(1)(b)", "amount"),
         ("G(PayBill -> F PayBill)", "Article 97(1)(b)", "the same call"),
-        ("!((!CheckAuthorization(result.authorized)) U PayBill)", "Article 97(1)(b)", "plain names"),
+        ("G(true)", "Article 97(1)(b)", "names no tool"),
         ("!((!CheckAuthorization) U PayBill)", "Article 999", "does not contain"),
     ],
 )
@@ -167,6 +168,26 @@ async def test_findings_reach_critic_and_extractor() -> None:
     assert json.loads(heard[3])["findings"] == []
 
 
+async def test_critic_is_told_sessions_and_definitions_reach_the_rules() -> None:
+    """A formula may use the definitions of its proposal; the critic reads sessions that keep and break it."""
+    told: list[str] = []
+    definition = {"name": "checked", "formula": "O CheckAuthorization(result.authorized)", "means": "it was checked"}
+    limited = {"rules": [rule("check-first", "G(PayBill -> checked)")], "definitions": [definition]}
+
+    def agreeing(messages: Sequence[LLMMessage]) -> str:
+        told.append(str(messages[-1].content))
+        return json.dumps({"objections": []})
+
+    cast = Cast(policy_extractor=lambda messages: json.dumps(limited), ltl_critic=agreeing)
+    (kept,) = (await extract(cast)).candidates
+    assert (kept.status, [one.name for one in kept.rule.definitions]) == ("proposed", ["checked"])
+    (shown,) = json.loads(told[0])["examples"]
+    assert shown["rule"] == "check-first"
+    assert "the agent called CheckAuthorization(result.authorized)." in shown["kept"]
+    assert "CheckAuthorization" not in shown["broken"]
+    assert shown["broken"].endswith("the agent called PayBill.\nNothing more happened.")
+
+
 @pytest.mark.parametrize(
     ("formulas", "blamed"),
     [
@@ -181,5 +202,6 @@ def test_each_flaw_blames_one_rule(formulas: Sequence[str], blamed: list[str]) -
         ProposedRule(id=f"r{number}", formula=formula, citation="Article 97(1)(b)")
         for number, formula in enumerate(formulas)
     )
-    flaws = find_flaws(Proposal(rules=rules), SETTING.environment, SETTING.regulation)
+    valid = valid_rules(Proposal(rules=rules), SETTING.environment, SETTING.regulation)
+    flaws = find_flaws(SETTING.environment, valid)
     assert [flaw.rule for flaw in flaws] == blamed

@@ -152,15 +152,9 @@ async def test_objections_of_code_reach_the_role(role: str, answer: Any, heard: 
     assert len(settled.accepted) == 2
 
 
-async def test_rule_in_the_full_language_with_a_reason_is_accepted() -> None:
+async def test_rule_in_the_full_language_is_accepted() -> None:
     formula = "G(TransferFunds(amount > 1000) -> O CheckAuthorization)"
-    rule = {
-        "id": "large",
-        "formula": formula,
-        "citation": "Article 1",
-        "quote": "must check the authorization",
-        "beyond_templates": "the amount matters",
-    }
+    rule = {"id": "large", "formula": formula, "citation": "Article 1", "quote": "must check the authorization"}
     text = "A bank must check the authorization before it transfers funds of more than 1,000 euro."
     large = Cast(**SCRIPTS, policy_extractor=lambda messages: json.dumps({"rules": [rule]}))
     settled = await draw(large, law({**LAW, "Article 1": text}))
@@ -194,10 +188,7 @@ async def test_unusable_answer_affects_one_batch(role: RoleName, answer: str) ->
 
 
 def proposing(*formulas: str) -> Script:
-    rules = [
-        {"id": f"r{n}", "formula": formula, "citation": "Article 1", "beyond_templates": "to be judged"}
-        for n, formula in enumerate(formulas, 1)
-    ]
+    rules = [{"id": f"r{n}", "formula": formula, "citation": "Article 1"} for n, formula in enumerate(formulas, 1)]
     return lambda messages: json.dumps({"rules": rules})
 
 
