@@ -69,7 +69,7 @@ class CompiledComponent:
         self.readings: Final = (*holding.values(),)
         self.tools: Final = frozenset(tool for rule in rules for tool in rule.tools)
         self.vocabulary: Final = Vocabulary(rules, tools)
-        self.windows: Final = tuple(map(_windows, rules))
+        self.windows: Final = tuple(map(windows_of, rules))
         self.timed: Final = tuple(number for number, rule in enumerate(rules) if rule.is_timed)
         self.numbers: Final = {rule.id: number for number, rule in enumerate(rules)}
         self.log: Final = UndoLog()
@@ -326,7 +326,7 @@ def _connected(rules: Sequence[Rule]) -> list[list[Rule]]:
     return [several for _, several in sorted(groups, key=lambda group: rules.index(group[1][0]))]
 
 
-def _windows(rule: Rule) -> list[Window]:
+def windows_of(rule: Rule) -> list[Window]:
     """The windows of a rule that have a bound."""
     if not isinstance(rule.compiled, FirstOrderRule):
         return []

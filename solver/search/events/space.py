@@ -197,7 +197,7 @@ def _times(component: Component, known: set[int], now: int) -> tuple[list[int], 
     """The times from now on at which something changes for some window, and whether they are all that matter."""
     found, latest = set(known), set(known)
     for _ in range(3):
-        latest = {edge for windows in component.windows for edge in _edges_of(windows, latest)} - found
+        latest = {edge for windows in component.windows for edge in edges_of(windows, latest)} - found
         found |= latest
         if len(found) > 10 * MAX_TIMES:
             break
@@ -208,11 +208,12 @@ def _times(component: Component, known: set[int], now: int) -> tuple[list[int], 
 def later_times(component: Component, number: int, now: int) -> list[int]:
     """The times after now at which a window of one of the rules opens or closes, and some that are days later."""
     times = {now, *component.monitor(component.rules[number]).times()}
-    found = {*_edges_of(component.windows[number], times), *(now + days * 86_400 for days in DAYS)}
+    found = {*edges_of(component.windows[number], times), *(now + days * 86_400 for days in DAYS)}
     return sorted(time for time in found if time > now)
 
 
-def _edges_of(windows: Iterable[Window], times: Iterable[int]) -> Iterator[int]:
+def edges_of(windows: Iterable[Window], times: Iterable[int]) -> Iterator[int]:
+    """The edges of windows that begin or end at some times; see `edges`."""
     return (edge for window in windows for time in times for edge in edges(window, time))
 
 

@@ -1,0 +1,420 @@
+"""Schedules: the calls of several matters under one clock, so that together they keep all rules.
+
+    search = ScheduleSearch(environment, rules)
+    search.find(initial, look_at_queue, {"C-1": calls, "C-2": other_calls})                        # Found(Schedule)
+    search.find(initial, look_at_queue, matters, order=["C-2", "C-1"])                             # NoSchedule
+
+One agent makes the calls, so each begins when the one before has ended: first the opening calls, such as a look at a
+queue, then those of the matters. The calls of a matter keep their order; calls of others may come between. Time passes
+without a call only while the next call of some matter breaks a rule or does not complete, and until one of them can be
+made.
+
+The search is depth first. It carries the calls out in the simulator, followed by monitors that can go back, and goes on
+with the matter that will be the first to be too late. Where the same calls have left the rules in the same state at the
+same time, it goes on only once. It turns back where a matter is too late: where its remaining calls, made right after
+each other, break a rule for values for which they keep it if they are made in time. So a search that ends without a
+schedule proves that there is none, as far as a matter that is too late alone is too late among others, and stays so.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Final
+
+from lawtrace.environments.runtime.simulation import call_duration, simulate_call
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.state import State
+from lawtrace.environments.spec.tools import FromTrace
+from lawtrace.schemas.errors import SearchError
+from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.violations import Scalar
+from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.logic.terms import with_list_index
+from lawtrace.solver.monitoring.monitor import Monitor
+from lawtrace.solver.monitoring.undo import UndoLog
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.search.core import minimal_core
+from lawtrace.solver.search.events.component import windows_of
+from lawtrace.solver.search.events.space import edges_of
+from lawtrace.solver.search.problem import Answer, Budget, Found, Impossible, Obstacle, Unknown
+from lawtrace.solver.traces import PlannedCall, Trace
+
+SCHEDULE_STEPS: Final = 20_000
+"""How many calls a search carries out, if the caller does not say."""
+
+Matters = Mapping[str, Sequence[PlannedCall]]
+"""By name, the calls that handle each matter. Their origins count the opening calls, then those of the matter."""
+
+Breach = tuple[str, Hashable]
+"""A rule that is not kept, and for which values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A lawful order of the calls.
+
+    Attributes:
+        trace: the calls as they were carried out, the opening calls first.
+        matters: for each of the others the name of its matter.
+    """
+
+    trace: Trace
+    matters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoSchedule(Impossible):
+    """There is no schedule. The core has the rules that stood in the way.
+
+    Attributes:
+        order: the matters of the order that exclude every schedule if they begin in it, as few as do.
+        late: those that were too late where the search turned back.
+    """
+
+    order: tuple[str, ...] = ()
+    late: tuple[str, ...] = ()
+
+
+class ScheduleSearch:
+    """Looks for schedules under one rule set."""
+
+    def __init__(self, environment: Environment, rules: Sequence[Rule]) -> None:
+        self._environment: Final = environment
+        self._rules: Final = rules
+
+    def find(
+        self,
+        initial: State,
+        opening: Sequence[PlannedCall],
+        matters: Matters,
+        *,
+        order: Sequence[str] = (),
+        steps: int = SCHEDULE_STEPS,
+    ) -> Answer[Schedule]:
+        """A schedule of all matters, or a proof that there is none.
+
+        Args:
+            opening: calls that are made first.
+            order: matters that have to begin in this order; their later calls may come between.
+            steps: how many calls may be carried out. To leave out a part of the order may take as many again.
+
+        Raises SearchError if an opening call does not complete.
+        """
+        search = _Search(self._environment, self._rules, initial, opening, matters)
+        found = search.answer(order, Budget(steps))
+        if not isinstance(found, NoSchedule):
+            return found
+
+        def excludes(_: str, others: Sequence[str]) -> bool:
+            return isinstance(search.answer(others, Budget(steps)), Impossible)
+
+        return replace(found, order=minimal_core(order, excludes))
+
+
+class _Followed:
+    """The rules along a trace that can go back."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.log: Final = UndoLog()
+        track = self.log.undoable
+        self.monitor: Final = track(Monitor)({rule.id: rule.compiled for rule in rules}, track=track)
+
+    def lost(self) -> list[str]:
+        """The rules that cannot be kept any more."""
+        known = zip(self.monitor.rules, self.monitor.distances(), strict=True)
+        return [rule for rule, distance in known if distance is None]
+
+    def breaches(self) -> frozenset[Breach]:
+        """What is not kept if the trace ends here."""
+        found: set[Breach] = set()
+        for name, verdict in zip(self.monitor.rules, self.monitor.verdicts(), strict=True):
+            if verdict not in ("satisfied", "holding"):
+                status = self.monitor.status(name)
+                found.update((name, violation.values) for violation in status.violations)
+                found.update((name, value) for value in status.values)
+                found.update([] if status.violations or status.values else [(name, None)])
+        return frozenset(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Carried:
+    """Calls carried out one after another. `now`: when the next one begins."""
+
+    state: State
+    now: int
+    events: tuple[Event, ...] = ()
+
+    def next(self, environment: Environment, end: int, call: PlannedCall, results: Sequence[Json]) -> "_Carried | None":
+        """With one more call, for which the results of others are given; None if it does not complete."""
+        arguments = call.arguments(results.__getitem__) if self.now < end else None
+        if arguments is None:
+            return None
+        for parameter in environment.tools[call.event.tool].parameters:
+            if isinstance(parameter.source, FromTrace) and parameter.name in arguments:
+                derived = parameter.source.function(environment.tools, self.events)
+                arguments[parameter.name] = parameter.type.encode(derived)
+        event, after = simulate_call(environment, self.state, call.event.tool, arguments, self.now)
+        if not event.completed:
+            return None
+        return _Carried(after, self.now + call_duration(environment, event), (*self.events, event))
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """What has been done.
+
+    Attributes:
+        made: for each matter when its calls so far began.
+        path: for each call after the opening its matter.
+        results: for each matter the results that its calls may read.
+    """
+
+    carried: _Carried
+    made: tuple[tuple[int, ...], ...]
+    results: tuple[tuple[Json, ...], ...]
+    path: tuple[int, ...] = ()
+
+    def after(self, matter: int, carried: _Carried) -> "_Node":
+        """The node after the next call of a matter."""
+
+        def changed(parts: tuple[tuple[Json, ...], ...], new: Json) -> tuple[tuple[Json, ...], ...]:
+            return (*parts[:matter], (*parts[matter], new), *parts[matter + 1 :])
+
+        made = (*self.made[:matter], (*self.made[matter], self.carried.now), *self.made[matter + 1 :])
+        return _Node(carried, made, changed(self.results, carried.events[-1].result), (*self.path, matter))
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """What a search met: rules that stood in the way, and matters that were too late."""
+
+    rules: dict[str, None] = field(default_factory=dict[str, None])
+    late: set[int] = field(default_factory=set[int])
+
+
+class _Search:
+    """A search for schedules of some matters, in any order or several."""
+
+    def __init__(
+        self,
+        environment: Environment,
+        rules: Sequence[Rule],
+        initial: State,
+        opening: Sequence[PlannedCall],
+        matters: Matters,
+    ) -> None:
+        self._environment: Final = environment
+        self._end: Final = environment.clock.end(initial)
+        self._initial: Final = initial
+        self._opening: Final = opening
+        self._names: Final = tuple(matters)
+        self._matters: Final = tuple(matters.values())
+        self._windows: Final = tuple({window: None for rule in rules for window in windows_of(rule)})
+        self._keyed: Final = {
+            rule.id: rule.compiled
+            for rule in rules
+            if isinstance(rule.compiled, Automaton) and rule.compiled.is_quantified
+        }
+        self._values: Final = {name: dict[Scalar, None]() for name in self._keyed}
+        self._rules: Final = _Followed(rules)
+        self._alone: Final = _Followed(rules)
+        self._latest: Final = cache(self._latest_alone)
+        self._breaches: Final = cache(self._breaches_alone)
+        self._root: Final = self._carry_out_opening()
+
+    def _carry_out_opening(self) -> _Node:
+        carried = _Carried(self._initial, self._environment.clock.start(self._initial))
+        for call in self._opening:
+            results = [event.result for event in carried.events]
+            made = carried.next(self._environment, self._end, call, results)
+            if made is None:
+                raise SearchError(f"the opening call of {call.event.tool} does not complete; leave it out or change it")
+            carried = made
+        results = tuple(event.result for event in carried.events)
+        return _Node(carried, ((),) * len(self._matters), (results,) * len(self._matters))
+
+    def answer(self, order: Sequence[str], budget: Budget) -> Answer[Schedule]:
+        """A schedule in which the matters of the order begin in it."""
+        before: dict[int, tuple[int, ...]] = {}
+        numbers = [self._names.index(name) for name in order]
+        for place, number in enumerate(numbers):
+            before[number] = tuple(numbers[:place])
+        met, seen = _Outcome(), set[Hashable]()
+        with self._rules.log.attempt():
+            for event in self._root.carried.events:
+                self._follow(event)
+            found = self._complete(self._root, before, budget, met, seen)
+        if found is not None:
+            return Found(self._schedule(found))
+        if budget.left < 0:
+            return Unknown(f"it takes more than {budget.steps} calls")
+        late = tuple(self._names[number] for number in sorted(met.late))
+        return NoSchedule(tuple(Obstacle("rule", name) for name in sorted(met.rules)), order=tuple(order), late=late)
+
+    def _schedule(self, node: _Node) -> Schedule:
+        first = len(self._opening)
+        places = [dict(enumerate(range(first))) for _ in self._matters]
+        calls = [replace(call, event=event) for call, event in zip(self._opening, node.carried.events, strict=False)]
+        made = [0] * len(self._matters)
+        for number, matter in enumerate(node.path, first):
+            call = replace(self._matters[matter][made[matter]], event=node.carried.events[number])
+            made[matter] += 1
+            calls.append(call.renumbered(places[matter]))
+            places[matter][len(places[matter])] = number
+        trace = Trace(self._initial, tuple(calls), node.carried.state)
+        return Schedule(trace, tuple(self._names[matter] for matter in node.path))
+
+    def _follow(self, event: Event) -> None:
+        for name, automaton in self._keyed.items():
+            if event.tool in automaton.alphabet.by_tool:
+                self._values[name].update(dict.fromkeys(automaton.alphabet.occurring_values(with_list_index(event))))
+        self._rules.monitor.feed(event)
+
+    def _complete(
+        self, node: _Node, before: Mapping[int, Sequence[int]], budget: Budget, met: _Outcome, seen: set[Hashable]
+    ) -> _Node | None:
+        """The node at the end of a schedule that goes on from a node."""
+        monitor, log, now = self._rules.monitor, self._rules.log, node.carried.now
+        monitor.advance_time(now)
+        if lost := self._rules.lost():
+            met.rules.update(dict.fromkeys(lost))
+            return None
+        unfinished = [matter for matter, calls in enumerate(self._matters) if len(node.made[matter]) < len(calls)]
+        if not unfinished:
+            met.rules.update(dict.fromkeys(rule for rule, _ in self._rules.breaches()))
+            return node if monitor.all_kept() else None
+        values = {name: tuple(of) for name, of in self._values.items()}
+        key = tuple(map(len, node.made)), now, monitor.fingerprint(values)
+        if key in seen:
+            return None
+        seen.add(key)
+        unfinished.sort(key=lambda matter: self._latest(matter, node.made[matter]))
+        late = self._late(node, unfinished, before)
+        if late is not None:
+            met.late.add(late)
+            met.rules.update(dict.fromkeys(self._rules_too_late(node, late)))
+            return None
+        here, waiting = log.mark, list[int]()
+        for matter in unfinished:
+            if not all(node.made[earlier] for earlier in before.get(matter, ())):
+                continue
+            if not budget.spend():
+                return None
+            following = self._next(node, matter, met)
+            if following is None:
+                waiting.append(matter)
+            else:
+                found = self._complete(following, before, budget, met, seen)
+                if found is not None:
+                    return found
+            log.back_to(here)
+        later = self._first_chance(node, waiting, budget, met)
+        log.back_to(here)
+        return None if later is None else self._complete(later, before, budget, met, seen)
+
+    def _next(self, node: _Node, matter: int, met: _Outcome) -> _Node | None:
+        """The node after the next call of a matter, which the monitors follow; None if it is not lawful there."""
+        call = self._matters[matter][len(node.made[matter])]
+        carried = node.carried.next(self._environment, self._end, call, node.results[matter])
+        if carried is None:
+            return None
+        self._follow(carried.events[-1])
+        if lost := self._rules.lost():
+            met.rules.update(dict.fromkeys(lost))
+            return None
+        return node.after(matter, carried)
+
+    def _first_chance(self, node: _Node, waiting: Sequence[int], budget: Budget, met: _Outcome) -> _Node | None:
+        """The same later, when the next call of one of some matters can be made; None if there is no such time."""
+        monitor, log = self._rules.monitor, self._rules.log
+        edges = {*edges_of(self._windows, monitor.times())}
+        here = log.mark
+        for edge in sorted(edge for edge in edges if node.carried.now < edge < self._end) if waiting else ():
+            log.back_to(here)
+            monitor.advance_time(edge)
+            if self._rules.lost():
+                return None
+            later, there = replace(node, carried=replace(node.carried, now=edge)), log.mark
+            for matter in waiting:
+                if not budget.spend():
+                    return None
+                if self._next(later, matter, met) is not None:
+                    return later
+                log.back_to(there)
+        return None
+
+    # When a matter is too late
+
+    def _late(self, node: _Node, unfinished: Sequence[int], before: Mapping[int, Sequence[int]]) -> int | None:
+        """A matter that cannot begin its next call in time, because others have to begin theirs before or by then.
+
+        `unfinished`: the most urgent ones first.
+        """
+        total, longest = 0, 0
+        for matter in unfinished:
+            latest = self._latest(matter, node.made[matter])
+            total, longest = total + (took := self._duration(node, matter)), max(longest, took)
+            first = sum(self._duration(node, other) for other in before.get(matter, ()) if not node.made[other])
+            if node.carried.now + max(total - longest, 0 if node.made[matter] else first) > latest:
+                return matter
+        return None
+
+    def _rules_too_late(self, node: _Node, matter: int) -> list[str]:
+        """The rules that a matter breaks if it is too late."""
+        made = node.made[matter]
+        wait = int(self._latest(matter, made)) + 1 - self._ended(matter, made)
+        return [rule for rule, _ in self._late_breaches(matter, made, wait) or ()]
+
+    def _ended(self, matter: int, made: tuple[int, ...]) -> int:
+        """When the last call of a matter, or of the opening, has ended."""
+        if not made:
+            return self._root.carried.now
+        return made[-1] + call_duration(self._environment, self._matters[matter][len(made) - 1].event)
+
+    def _duration(self, node: _Node, matter: int) -> int:
+        """What the next call of a matter takes."""
+        return call_duration(self._environment, self._matters[matter][len(node.made[matter])].event)
+
+    def _latest_alone(self, matter: int, made: tuple[int, ...]) -> float:
+        """When the next call of a matter has to begin if it alone is handled, in seconds since 1970."""
+        if self._breaches(matter, (), 0) is None:
+            return float("inf")  # others have to come before
+        ended = self._ended(matter, made)
+        calls = self._matters[matter][len(made) :]
+        least, most = 0, self._end - ended - sum(call_duration(self._environment, call.event) for call in calls)
+        if self._is_in_time(matter, made, most):
+            return ended + most
+        if not self._is_in_time(matter, made, 0):
+            waits = [1]
+            while waits[-1] < most:
+                waits.append(2 * waits[-1])
+            least = next((wait for wait in waits if self._is_in_time(matter, made, wait)), -1)
+        while 0 <= least < most - 1:
+            middle = (least + most) // 2
+            least, most = (middle, most) if self._is_in_time(matter, made, middle) else (least, middle)
+        return ended + least
+
+    def _is_in_time(self, matter: int, made: tuple[int, ...], wait: int) -> bool:
+        breaches = self._late_breaches(matter, made, wait)
+        return breaches is not None and not breaches
+
+    def _late_breaches(self, matter: int, made: tuple[int, ...], wait: int) -> frozenset[Breach] | None:
+        """What the calls of a matter break if the next one waits some seconds, and do not break if none waits."""
+        found, fewest = self._breaches(matter, made, wait), self._breaches(matter, (), 0)
+        return None if found is None or fewest is None else found - fewest
+
+    def _breaches_alone(self, matter: int, made: tuple[int, ...], wait: int) -> frozenset[Breach] | None:
+        """What is not kept if a matter alone is handled and its next call waits some seconds; None if it cannot be."""
+        alone = self._alone
+        with alone.log.attempt():
+            carried, results = self._root.carried, self._root.results[matter]
+            for event in carried.events:
+                alone.monitor.feed(event)
+            for number, call in enumerate(self._matters[matter]):
+                now = made[number] if number < len(made) else carried.now + (wait if number == len(made) else 0)
+                following = replace(carried, now=now).next(self._environment, self._end, call, results)
+                if following is None:
+                    return None
+                carried, results = following, (*results, following.events[-1].result)
+                alone.monitor.feed(carried.events[-1])
+            return alone.breaches()
