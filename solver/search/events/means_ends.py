@@ -212,14 +212,17 @@ class MeansEnds:
         log, vocabulary = self._component.log, self._component.vocabulary
         here, fewest = log.mark, len(self._component.owed())
         order = count()
-        waiting: list[tuple[tuple[int, int], int, AbstractEvent]] = []
-        for tool in sorted(rule.tools):
-            first = vocabulary.variants(tool, rule.id, live, now, others=others)
-            waiting += [((0, 0), next(order), tried) for tried in first]
+        waiting: list[tuple[tuple[int, int], int, Iterator[AbstractEvent]]] = [
+            ((0, 0), next(order), vocabulary.variants(tool, rule.id, live, now, others=others))
+            for tool in sorted(rule.tools)
+        ]
         found: dict[tuple[object, ...], tuple[tuple[int, int], int, Event]] = {}
         seen: set[str] = set()
         while waiting and len(seen) < MAX_TRIED:
-            tried = heappop(waiting)[-1]
+            tried = next(waiting[0][-1], None)
+            if tried is None:
+                heappop(waiting)
+                continue
             tool = tried.event.tool
             name = repr((tool, tried.event.arguments, tried.event.result))
             if name in seen:
@@ -233,8 +236,8 @@ class MeansEnds:
                 continue
             found.setdefault(done.key, (done.rank, len(found), tried.event))
             if done.obstacle is not None:
-                for better in vocabulary.variants(tool, done.obstacle.id, live, now, tried, others=others):
-                    heappush(waiting, (done.rank, next(order), better))
+                better = vocabulary.variants(tool, done.obstacle.id, live, now, tried, others=others)
+                heappush(waiting, (done.rank, next(order), better))
             elif done.rank[0] == 0 and done.rank[1] <= fewest:
                 break
         log.back_to(here)

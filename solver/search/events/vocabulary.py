@@ -198,7 +198,7 @@ class Vocabulary:
         given: AbstractEvent | None = None,
         *,
         others: bool = False,
-    ) -> list[AbstractEvent]:
+    ) -> Iterator[AbstractEvent]:
         """Events of a tool that differ in the fields that a rule reads.
 
         Args:
@@ -210,12 +210,11 @@ class Vocabulary:
             others: whether fields may have other values, too.
         """
         if given is not None and not given.fields:
-            return []
+            return
         if tool in SPEAKERS:
-            return [AbstractEvent(event, {}) for event in self._messages(tool, live, now)]
-        schema = self._schemas.get(tool)
-        if schema is None or tool not in self._uses.fields:
-            return []
+            yield from (AbstractEvent(event, {}) for event in self._messages(tool, live, now))
+        if self._schemas.get(tool) is None or tool not in self._uses.fields:
+            return
         options: dict[FieldPath, Sequence[v.Candidate]] = {}
         for field in self._uses.fields_of(tool):
             is_read = rule in field.readers
@@ -225,9 +224,9 @@ class Vocabulary:
             few = self._few(others, *self._matter(field, live, now))
             near = [] if given is None else _nearby(given.fields[field.path], few)
             options[field.path] = [*near, *few] if is_read else few[:1]
-        some = islice(product(*options.values()), MAX_VARIANTS)
-        chosen = [dict(zip(options, values, strict=True)) for values in some]
-        return [AbstractEvent(_event(tool, one, now), one) for one in chosen]
+        for values in islice(product(*options.values()), MAX_VARIANTS):
+            chosen = dict(zip(options, values, strict=True))
+            yield AbstractEvent(_event(tool, chosen, now), chosen)
 
     def _choose_few(self, others: bool, field: Field, now: int | None, *known: Scalar) -> list[v.Candidate]:
         """Candidates for a field; if values matter that it may have, only these. `others`: then the others, too."""
