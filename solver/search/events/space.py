@@ -196,8 +196,9 @@ class Successors:
 def _times(component: Component, known: set[int], now: int) -> tuple[list[int], bool]:
     """The times from now on at which something changes for some window, and whether they are all that matter."""
     found, latest = set(known), set(known)
+    windows = dict.fromkeys(window for several in component.windows for window in several)
     for _ in range(3):
-        latest = {edge for windows in component.windows for edge in edges_of(windows, latest)} - found
+        latest = set(edges_of(windows, latest)) - found
         found |= latest
         if len(found) > 10 * MAX_TIMES:
             break
