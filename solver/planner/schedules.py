@@ -9,11 +9,12 @@ queue, then those of the matters. The calls of a matter keep their order; calls 
 without a call only while the next call of some matter breaks a rule or does not complete, and until one of them can be
 made.
 
-The search is depth first. It carries the calls out in the simulator, followed by monitors that can go back, and goes on
-with the matter that will be the first to be too late. Where the same calls have left the rules in the same state at the
-same time, it goes on only once. It turns back where a matter is too late: where its remaining calls, made right after
-each other, break a rule for values for which they keep it if they are made in time. So a search that ends without a
-schedule proves that there is none, as far as a matter that is too late alone is too late among others, and stays so.
+The search is depth first. It carries the calls out in the simulator, followed by monitors that can go back. It goes on
+with the matter that will be the first to be too late, or with one that has begun; it tries both ways in turn. Where the
+same calls have left the rules in the same state at the same time, it goes on only once. It turns back where a matter is
+too late: where its remaining calls, made right after each other, break a rule for values for which they keep it if they
+are made in time. So a search that ends without a schedule proves that there is none, as far as a matter that is too
+late alone is too late among others, and stays so.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -41,6 +42,9 @@ from lawtrace.solver.traces import PlannedCall, Trace
 
 SCHEDULE_STEPS: Final = 20_000
 """How many calls a search carries out, if the caller does not say."""
+
+SHARES: Final = (1 / 40, 1 / 10, 3 / 8)
+"""Of these steps, for each of two orders in which matters are tried: the urgent ones first, or those begun first."""
 
 Matters = Mapping[str, Sequence[PlannedCall]]
 """By name, the calls that handle each matter. Their origins count the opening calls, then those of the matter."""
@@ -101,12 +105,12 @@ class ScheduleSearch:
         Raises SearchError if an opening call does not complete.
         """
         search = _Search(self._environment, self._rules, initial, opening, matters)
-        found = search.answer(order, Budget(steps))
+        found = search.answer(order, steps)
         if not isinstance(found, NoSchedule):
             return found
 
         def excludes(_: str, others: Sequence[str]) -> bool:
-            return isinstance(search.answer(others, Budget(steps)), Impossible)
+            return isinstance(search.answer(others, steps), Impossible)
 
         return replace(found, order=minimal_core(order, excludes))
 
@@ -185,9 +189,21 @@ class _Node:
 
 
 @dataclass(slots=True)
-class _Outcome:
-    """What a search met: rules that stood in the way, and matters that were too late."""
+class _Attempt:
+    """One way through the schedules, and what it attempt.
 
+    Attributes:
+        before: for each matter those that have to begin before it.
+        finishes: whether matters that have begun come before more urgent ones.
+        seen: what was done already.
+        rules: those that stood in the way.
+        late: matters that were too late.
+    """
+
+    before: Mapping[int, Sequence[int]]
+    budget: Budget
+    finishes: bool
+    seen: set[Hashable] = field(default_factory=set[Hashable])
     rules: dict[str, None] = field(default_factory=dict[str, None])
     late: set[int] = field(default_factory=set[int])
 
@@ -233,23 +249,27 @@ class _Search:
         results = tuple(event.result for event in carried.events)
         return _Node(carried, ((),) * len(self._matters), (results,) * len(self._matters))
 
-    def answer(self, order: Sequence[str], budget: Budget) -> Answer[Schedule]:
+    def answer(self, order: Sequence[str], steps: int) -> Answer[Schedule]:
         """A schedule in which the matters of the order begin in it."""
-        before: dict[int, tuple[int, ...]] = {}
         numbers = [self._names.index(name) for name in order]
-        for place, number in enumerate(numbers):
-            before[number] = tuple(numbers[:place])
-        met, seen = _Outcome(), set[Hashable]()
+        before = {number: tuple(numbers[:place]) for place, number in enumerate(numbers)}
+        for share in SHARES:
+            for finishes in (False, True):
+                attempt = _Attempt(before, Budget(int(steps * share)), finishes)
+                found = self._attempt(attempt)
+                if found is not None:
+                    return Found(self._schedule(found))
+                if attempt.budget.left >= 0:
+                    rules = tuple(Obstacle("rule", name) for name in sorted(attempt.rules))
+                    late = tuple(self._names[number] for number in sorted(attempt.late))
+                    return NoSchedule(rules, order=tuple(order), late=late)
+        return Unknown(f"it takes more than {steps} calls")
+
+    def _attempt(self, attempt: _Attempt) -> _Node | None:
         with self._rules.log.attempt():
             for event in self._root.carried.events:
                 self._follow(event)
-            found = self._complete(self._root, before, budget, met, seen)
-        if found is not None:
-            return Found(self._schedule(found))
-        if budget.left < 0:
-            return Unknown(f"it takes more than {budget.steps} calls")
-        late = tuple(self._names[number] for number in sorted(met.late))
-        return NoSchedule(tuple(Obstacle("rule", name) for name in sorted(met.rules)), order=tuple(order), late=late)
+            return self._complete(self._root, attempt)
 
     def _schedule(self, node: _Node) -> Schedule:
         first = len(self._opening)
@@ -270,49 +290,49 @@ class _Search:
                 self._values[name].update(dict.fromkeys(automaton.alphabet.occurring_values(with_list_index(event))))
         self._rules.monitor.feed(event)
 
-    def _complete(
-        self, node: _Node, before: Mapping[int, Sequence[int]], budget: Budget, met: _Outcome, seen: set[Hashable]
-    ) -> _Node | None:
+    def _complete(self, node: _Node, attempt: _Attempt) -> _Node | None:
         """The node at the end of a schedule that goes on from a node."""
         monitor, log, now = self._rules.monitor, self._rules.log, node.carried.now
         monitor.advance_time(now)
         if lost := self._rules.lost():
-            met.rules.update(dict.fromkeys(lost))
+            attempt.rules.update(dict.fromkeys(lost))
             return None
         unfinished = [matter for matter, calls in enumerate(self._matters) if len(node.made[matter]) < len(calls)]
         if not unfinished:
-            met.rules.update(dict.fromkeys(rule for rule, _ in self._rules.breaches()))
+            attempt.rules.update(dict.fromkeys(rule for rule, _ in self._rules.breaches()))
             return node if monitor.all_kept() else None
         values = {name: tuple(of) for name, of in self._values.items()}
         key = tuple(map(len, node.made)), now, monitor.fingerprint(values)
-        if key in seen:
+        if key in attempt.seen:
             return None
-        seen.add(key)
+        attempt.seen.add(key)
         unfinished.sort(key=lambda matter: self._latest(matter, node.made[matter]))
-        late = self._late(node, unfinished, before)
+        late = self._late(node, unfinished, attempt.before)
         if late is not None:
-            met.late.add(late)
-            met.rules.update(dict.fromkeys(self._rules_too_late(node, late)))
+            attempt.late.add(late)
+            attempt.rules.update(dict.fromkeys(self._rules_too_late(node, late)))
             return None
+        if attempt.finishes:
+            unfinished.sort(key=lambda matter: not node.made[matter])
         here, waiting = log.mark, list[int]()
         for matter in unfinished:
-            if not all(node.made[earlier] for earlier in before.get(matter, ())):
+            if not all(node.made[earlier] for earlier in attempt.before.get(matter, ())):
                 continue
-            if not budget.spend():
+            if not attempt.budget.spend():
                 return None
-            following = self._next(node, matter, met)
+            following = self._next(node, matter, attempt)
             if following is None:
                 waiting.append(matter)
             else:
-                found = self._complete(following, before, budget, met, seen)
+                found = self._complete(following, attempt)
                 if found is not None:
                     return found
             log.back_to(here)
-        later = self._first_chance(node, waiting, budget, met)
+        later = self._first_chance(node, waiting, attempt)
         log.back_to(here)
-        return None if later is None else self._complete(later, before, budget, met, seen)
+        return None if later is None else self._complete(later, attempt)
 
-    def _next(self, node: _Node, matter: int, met: _Outcome) -> _Node | None:
+    def _next(self, node: _Node, matter: int, attempt: _Attempt) -> _Node | None:
         """The node after the next call of a matter, which the monitors follow; None if it is not lawful there."""
         call = self._matters[matter][len(node.made[matter])]
         carried = node.carried.next(self._environment, self._end, call, node.results[matter])
@@ -320,11 +340,11 @@ class _Search:
             return None
         self._follow(carried.events[-1])
         if lost := self._rules.lost():
-            met.rules.update(dict.fromkeys(lost))
+            attempt.rules.update(dict.fromkeys(lost))
             return None
         return node.after(matter, carried)
 
-    def _first_chance(self, node: _Node, waiting: Sequence[int], budget: Budget, met: _Outcome) -> _Node | None:
+    def _first_chance(self, node: _Node, waiting: Sequence[int], attempt: _Attempt) -> _Node | None:
         """The same later, when the next call of one of some matters can be made; None if there is no such time."""
         monitor, log = self._rules.monitor, self._rules.log
         edges = {*edges_of(self._windows, monitor.times())}
@@ -336,9 +356,9 @@ class _Search:
                 return None
             later, there = replace(node, carried=replace(node.carried, now=edge)), log.mark
             for matter in waiting:
-                if not budget.spend():
+                if not attempt.budget.spend():
                     return None
-                if self._next(later, matter, met) is not None:
+                if self._next(later, matter, attempt) is not None:
                     return later
                 log.back_to(there)
         return None
