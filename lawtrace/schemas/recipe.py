@@ -247,6 +247,8 @@ class RolePromptOptions(PromptOptions):
     tool_mapper: str | None = None
     policy_extractor: str | None = None
     ltl_critic: str | None = None
+    formalizer: str | None = None
+    annotator: str | None = None
     instruction_generator: str | None = None
     masking_evaluator: str | None = None
     independent_reader: str | None = None

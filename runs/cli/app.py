@@ -51,6 +51,9 @@ COMMANDS = {
         "Extract, check and review rules.",
         {
             "extract": _at("rules_extract.extract", "Extract rules from a regulation, with their provenance."),
+            "formalize": _at(
+                "rules_formalize.formalize", "Let models write rules independently, and compare what these allow."
+            ),
             "provenance": _at("rules_provenance.show_provenance", "Show the provenance of extracted rules."),
             "evaluate": _at("rules_evaluate.evaluate", "Score rule sets against gold rules."),
             "review": _at("review.review_rules", "Review rules in the browser."),
