@@ -75,23 +75,43 @@ class RowRuleSequences:
         return self._after[key]
 
 
-@lru_cache(maxsize=64)
-def row_rule_sequences(environment: Environment, automaton: Automaton) -> RowRuleSequences | None:
-    """The sequences that a rule with one variable allows, given its automaton.
+ROW_RULE_STATES: Final = 400
+"""How many abstract states are explored for all rules about single rows together. The later ones do without."""
 
-    None if the variable does not stand for rows of one table, or there are too many abstract states.
+
+def row_rule_sequences(environment: Environment, automata: Iterable[Automaton]) -> list[RowRuleSequences]:
+    """The sequences that rules with one variable allow, given their automata.
+
+    Without those whose variable does not stand for rows of one table, or that have too many abstract states.
     """
+    found: list[RowRuleSequences] = []
+    left = ROW_RULE_STATES
+    for automaton in automata:
+        if left > 0:
+            sequences, states = _row_rule_sequences(environment, automaton, left)
+            left -= states
+            found += [] if sequences is None else [sequences]
+    return found
+
+
+@lru_cache(maxsize=64)
+def _row_rule_sequences(
+    environment: Environment, automaton: Automaton, most: int
+) -> tuple[RowRuleSequences | None, int]:
+    """The sequences that one rule allows, if it has at most so many states, and how many were explored."""
     entity = _entity(environment, automaton)
     if entity is None:
-        return None
+        return None, 0
     tools = _tools_about(environment, automaton, entity)
     if any(isinstance(parameter.source, FromTrace) for tool in tools.values() for parameter in tool.parameters):
-        return None
+        return None, 0
     part = replace(environment, tools=tools, declines=None)
     try:
-        return RowRuleSequences(TransitionSystem(part, ObservedPredicates([]), row_rule=RowRule(automaton, entity)))
-    except TooManyStatesError:
-        return None
+        row_rule = RowRule(automaton, entity)
+        system = TransitionSystem(part, ObservedPredicates([]), row_rule=row_rule, most=most)
+    except TooManyStatesError as error:
+        return None, error.states
+    return RowRuleSequences(system), len(system.transitions)
 
 
 def _entity(environment: Environment, automaton: Automaton) -> Entity | None:

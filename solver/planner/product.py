@@ -11,21 +11,32 @@ and the state of the rule automaton. For each node and each number of remaining 
 acceptance can still be reached. The search only makes such moves, so it never backtracks.
 
 Bisimilar nodes are merged. The exact position of a trace is therefore kept beside the node: `ProductState`.
+
+Rules about different things do multiply the states: thirty duties can be open or not independently. Where the rule
+automaton or the product would be larger than `MAX_JOINED`, the automata are divided into groups, and the sequences are
+those of a `lawtrace.solver.planner.joint_graph.JointGraph`, whose nodes are found when they are asked for.
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.schemas.trace_options import ToolPair
 from lawtrace.solver.automata.automaton import Automaton, distances_to
 from lawtrace.solver.logic.conditions import Condition
+from lawtrace.solver.planner.joint_graph import JointGraph, Place, factors_of
 from lawtrace.solver.planner.search_state import SearchState
-from lawtrace.solver.planner.sequence_graph import Move, SequenceGraph
+from lawtrace.solver.planner.sequence_graph import Move, PairsAhead, SequenceGraph
 from lawtrace.solver.planner.transition_system import TransitionSystem, transition_system
 from lawtrace.solver.predicates import ObservedPredicates
 from lawtrace.solver.search.products.call_scopes import CallScope
 from lawtrace.solver.search.products.graph_reduction import bisimulation_classes, explore
+
+MAX_JOINED: Final = (1_000, 40_000)
+"""Up to how many states, and nodes of the product at most, the automaton of all rules and requirements has."""
+MAX_OF_GROUP: Final = (64, 2_000)
+"""The same of each group, where they are divided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +58,7 @@ class SpecAutomaton:
         accepting: for each state whether a trace may end there.
         watched_transitions: ``watched_transitions[state][label]`` is the state of the watched automaton and the letter
             that it reads; empty if none is watched.
+        left_out: the automata with which it would have too many states.
     """
 
     def __init__(
@@ -55,8 +67,14 @@ class SpecAutomaton:
         predicates: ObservedPredicates,
         automata: Sequence[Automaton],
         watch: Automaton | None = None,
+        *,
+        most: int | None = None,
     ) -> None:
-        """`watch`: one of the automata, whose states are not merged."""
+        """
+        Args:
+            watch: one of the automata, whose states are not merged.
+            most: how many states it has at most. One automaton is always part of it.
+        """
         labels, derived = system.labels, system.derived
         self._labels = labels
         self._conditions = predicates.conditions
@@ -67,10 +85,16 @@ class SpecAutomaton:
         # Automata on derived values first, grouped by what they observe, so that merging sets in early.
         waiting.sort(key=lambda automaton: _observed_atoms(automaton, deriving_tools), reverse=True)
         partial = _PartialProduct(derived.transitions, [True] * len(derived.transitions))
+        self.left_out: list[Automaton] = []
+        joined = 0
         while waiting:
-            automaton, *waiting = waiting
-            partial, _ = self._extended(partial, automaton)
-            partial = self._quotient(partial, [*waiting, watch] if watch else waiting)
+            automaton, *further = waiting
+            extended, _ = self._extended(partial, automaton)
+            extended = self._quotient(extended, [*further, watch] if watch else further)
+            if most is not None and joined and len(extended.transitions) > most:
+                self.left_out, partial = waiting, self._quotient(partial, [])
+                break
+            partial, waiting, joined = extended, further, joined + 1
         self.watched_transitions: list[list[tuple[int, int] | None]] = []
         if watch is not None:
             partial, states = self._extended(partial, watch)
@@ -213,10 +237,36 @@ class ProductGraph:
 
 @dataclass(frozen=True, slots=True)
 class ProductState:
-    """The position of a trace: its node, and the state of the rule automaton that the node was merged from."""
+    """The position of a trace: its node, and the states of the rule automata that the node was merged from."""
 
     node: int
-    spec_state: int
+    spec_states: tuple[int, ...]
+
+
+class _Group:
+    """The product of the transition system and one rule automaton, with bisimilar nodes merged."""
+
+    def __init__(self, environment: Environment, system: TransitionSystem, spec: SpecAutomaton) -> None:
+        self.spec: Final = spec
+        self._product: Final = ProductGraph(system, spec)
+        tools = list(environment.tools)
+        labels = [tools.index(label.tool) for label in system.labels]
+        edges = [[(labels[label], target) for label, target in out] for out in self._product.transitions]
+        self._classes, kept = bisimulation_classes(self._product.accepting, edges)
+        moves = [
+            tuple(Move(tools[tool], to) for tool, to in dict.fromkeys((t, self._classes[to]) for t, to in edges[node]))
+            for node in kept
+        ]
+        self.graph: Final = SequenceGraph(environment, moves, [self._product.accepting[node] for node in kept])
+        moving = ((state, label, to) for state, row in enumerate(spec.transitions) for label, to in enumerate(row))
+        changing = {label for state, label, to in moving if to is not None and to != state}
+        self.changing_tools: Final = frozenset(system.labels[label].tool for label in changing)
+        """The tools whose calls change the state of the rule automaton."""
+
+    def node(self, abstract_state: int, spec_state: int) -> int | None:
+        """The number of a node; None if it was not reached."""
+        number = self._product.node_number(abstract_state, spec_state)
+        return None if number is None else self._classes[number]
 
 
 class Product(SequenceGraph):
@@ -242,21 +292,41 @@ class Product(SequenceGraph):
             environment, self.predicates, overapproximate=overapproximate
         )
         self.automata: Final = tuple(automata)
-        self._spec: Final = SpecAutomaton(self.system, self.predicates, automata)
-        self._graph: Final = ProductGraph(self.system, self._spec)
-        tools = list(environment.tools)
-        labels = [tools.index(label.tool) for label in self.system.labels]
-        edges = [[(labels[label], target) for label, target in out] for out in self._graph.transitions]
-        self._classes, kept = bisimulation_classes(self._graph.accepting, edges)
-        moves = [
-            tuple(Move(tools[tool], to) for tool, to in dict.fromkeys((t, self._classes[to]) for t, to in edges[node]))
-            for node in kept
-        ]
-        super().__init__(environment, moves, [self._graph.accepting[node] for node in kept])
+        specs = self._divided(self.automata, MAX_JOINED, once=True)
+        if specs[-1].left_out:
+            specs = self._divided(_neighbours_sharing_tools(self.automata), MAX_OF_GROUP)
+        self._groups: Final = [_Group(environment, self.system, spec) for spec in specs]
+        self._joint: Final = JointProduct(environment, self.system, self._groups) if specs[1:] else None
+        self._graph: Final = self._joint or self._groups[0].graph
+        super().__init__(environment, self._graph.moves, self._graph.accepting)
+
+    def _divided(
+        self, automata: Sequence[Automaton], limits: tuple[int, int], *, once: bool = False
+    ) -> list[SpecAutomaton]:
+        """The rule automaton, or several if it were larger. `once`: only the first."""
+        states, nodes = limits
+        most = min(states, nodes // len(self.system.transitions))
+        specs = [SpecAutomaton(self.system, self.predicates, automata, most=most)]
+        while specs[-1].left_out and not once:
+            specs.append(SpecAutomaton(self.system, self.predicates, specs[-1].left_out, most=most))
+        return specs
+
+    def finishing_nodes(self, remaining: int) -> Sequence[bool]:
+        return self._graph.finishing_nodes(remaining)
+
+    def pairs_ahead(self, remaining: int) -> PairsAhead:
+        return self._graph.pairs_ahead(remaining)
+
+    def through(self, pair: ToolPair) -> SequenceGraph:
+        return self._graph.through(pair)
 
     def automaton_transitions(self, automaton: Automaton, length: int) -> set[tuple[int, int]]:
-        """The transitions (state, letter) of one of the automata that accepted sequences of that length take."""
-        spec = SpecAutomaton(self.system, self.predicates, self.automata, watch=automaton)
+        """The transitions (state, letter) of one of the automata that accepted sequences of that length take.
+
+        Where the automata are divided, those that the automaton alone allows.
+        """
+        others = self.automata if self._joint is None else ()
+        spec = SpecAutomaton(self.system, self.predicates, others or (automaton,), watch=automaton)
         graph = ProductGraph(self.system, spec)
         taken: set[tuple[int, int]] = set()
         for node, label in graph.used_transitions(length):
@@ -267,7 +337,7 @@ class Product(SequenceGraph):
 
     def initial_state(self, search_state: SearchState) -> ProductState | None:
         """The product state before the first call; None if the abstract state was never reached."""
-        return self._product_state(self.system.state_number(search_state), 0)
+        return self._product_state(self.system.state_number(search_state), (0,) * len(self._groups))
 
     def next_state(self, before: ProductState, search_state: SearchState) -> ProductState | None:
         """The product state after a call from ``before`` led to the search state; None if it was never reached.
@@ -276,16 +346,72 @@ class Product(SequenceGraph):
         only the abstract state afterwards tells how many are left.
         """
         label = self.system.label_number(search_state.events[-1])
-        spec_state = None if label is None else self._spec.transitions[before.spec_state][label]
-        if spec_state is None:
-            return None
-        return self._product_state(self.system.state_number(search_state), spec_state)
+        after = None if label is None else _after(self._groups, before.spec_states, label)
+        return None if after is None else self._product_state(self.system.state_number(search_state), after)
 
-    def _product_state(self, abstract_state: int | None, spec_state: int) -> ProductState | None:
+    def _product_state(self, abstract_state: int | None, spec_states: tuple[int, ...]) -> ProductState | None:
         if abstract_state is None:
             return None
-        number = self._graph.node_number(abstract_state, spec_state)
-        return None if number is None else ProductState(self._classes[number], spec_state)
+        if self._joint is not None:
+            node = self._joint.node(abstract_state, spec_states)
+        else:
+            node = self._groups[0].node(abstract_state, spec_states[0])
+        return None if node is None else ProductState(node, spec_states)
+
+
+class JointProduct(JointGraph):
+    """The sequences that the products of several groups of rules have in common."""
+
+    def __init__(self, environment: Environment, system: TransitionSystem, groups: Sequence[_Group]) -> None:
+        self._groups: Final = groups
+        self._classes, first = bisimulation_classes([True] * len(system.transitions), system.transitions)
+        self._representatives: Final = first
+        labels = [label.tool for label in system.labels]
+
+        def follow(place: Place) -> Iterator[tuple[str, Place]]:
+            abstract, spec_states = cast("tuple[int, tuple[int, ...]]", place.key)
+            for label, target in system.transitions[first[abstract]]:
+                after = _after(groups, spec_states, label)
+                to = None if after is None else self._place(target, after)
+                if to is not None:
+                    yield labels[label], to
+
+        starts = [self._place(state, (0,) * len(groups)) for state in system.initial_states]
+        factors = factors_of([group.graph for group in groups], [group.changing_tools for group in groups])
+        distinct = {place.key: place for place in starts if place is not None}
+        super().__init__(environment, factors, [*distinct.values()], follow)
+
+    def node(self, abstract_state: int, spec_states: tuple[int, ...]) -> int | None:
+        """The number of a node; None if it was not reached, or a group cannot accept from there."""
+        place = self._place(abstract_state, spec_states)
+        return None if place is None else self.number(place)
+
+    def _place(self, abstract_state: int, spec_states: tuple[int, ...]) -> Place | None:
+        class_ = self._classes[abstract_state]
+        state = self._representatives[class_]
+        nodes = [group.node(state, spec_state) for group, spec_state in zip(self._groups, spec_states, strict=True)]
+        reached = tuple(node for node in nodes if node is not None)
+        return Place((class_, spec_states), reached) if len(reached) == len(nodes) else None
+
+
+def _neighbours_sharing_tools(automata: Iterable[Automaton]) -> list[Automaton]:
+    """The automata in an order in which those of the same tools are close together, so that they are in one group."""
+    waiting = [(automaton, {atom.tool for atom in automaton.atoms}) for automaton in automata]
+    last: dict[str, int] = {}
+    ordered: list[Automaton] = []
+    while waiting:
+        latest = [max((last.get(tool, -1) for tool in tools), default=-1) for _, tools in waiting]
+        automaton, tools = waiting.pop(latest.index(max(latest)))
+        last |= dict.fromkeys(tools, len(ordered))
+        ordered.append(automaton)
+    return ordered
+
+
+def _after(groups: Sequence[_Group], spec_states: tuple[int, ...], label: int) -> tuple[int, ...] | None:
+    """The states of the rule automata after a call with that label; None if one of them excludes it."""
+    after = [group.spec.transitions[state][label] for group, state in zip(groups, spec_states, strict=True)]
+    reached = tuple(state for state in after if state is not None)
+    return reached if len(reached) == len(after) else None
 
 
 def _coreachable(accepting: Sequence[bool], transitions: Sequence[Sequence[tuple[object, int]]]) -> list[bool]:

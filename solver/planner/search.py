@@ -136,8 +136,7 @@ class TraceSearch:
     def __init__(self, spec: TraceSpec, *, use: SolverUse | None = None, solver: bool = True) -> None:
         """`solver`: False to do without Z3, to see what it contributes."""
         quantified = [rule.automaton for rule in spec.monitored_rules if is_untimed(rule.parsed)]
-        known = [row_rule_sequences(spec.environment, automaton) for automaton in quantified]
-        self.conflicts: Final = Conflicts([sequences for sequences in known if sequences is not None])
+        self.conflicts: Final = Conflicts(row_rule_sequences(spec.environment, quantified))
         self.use: Final = SolverUse() if use is None else use
         self.hopeless: Final[dict[Product, list[Impossible]]] = {}
         self._environment: Final = spec.environment

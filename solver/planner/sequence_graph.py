@@ -57,10 +57,12 @@ class SequenceGraph:
 
     Attributes:
         moves: for each node the possible calls.
+        accepting: for each node whether a sequence may end there.
     """
 
     def __init__(self, environment: Environment, moves: Sequence[tuple[Move, ...]], accepting: Sequence[bool]) -> None:
         self.environment: Final = environment
+        self.accepting: Final = accepting
         self.changing_tools: Final = environment.changing_tools
         self.moves: Final = moves
         self.tool_numbers: Final = {tool: number for number, tool in enumerate(environment.tools)}

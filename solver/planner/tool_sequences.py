@@ -99,7 +99,11 @@ class _DistanceConstraint:
         return tuple(remaining_unmet)
 
     def error(self, graph: SequenceGraph, *, proved: bool) -> SearchError:
-        """That there is no further sequence, or that none was found."""
+        """That there is no (further) sequence, or that none was found."""
+        if not self.start:
+            found = "exists" if proved else f"was found in a search of {MAX_BACKTRACKING_MOVES} moves"
+            name = graph.environment.name
+            return SearchError(f"environment {name!r}: no compliant trace of {self._length} calls {found}")
         positions = "one position" if self._distance == 1 else f"{self._distance} positions"
         apart = f"that differs from each of them in {positions}"
         if proved:

@@ -210,7 +210,15 @@ MAX_EFFORT: Final = 400_000
 
 
 class TooManyStatesError(Exception):
-    """There are too many abstract states with classes of rows, or too many rows to classify."""
+    """There are too many abstract states with classes of rows, or too many rows to classify.
+
+    Attributes:
+        states: how many were found.
+    """
+
+    def __init__(self, states: int) -> None:
+        super().__init__()
+        self.states: Final = states
 
 
 class TransitionSystem:
@@ -231,16 +239,19 @@ class TransitionSystem:
         overapproximate: bool = False,
         classes: bool = True,
         row_rule: RowRule | None = None,
+        most: int = MAX_STATES,
     ) -> None:
         """
         Args:
             overapproximate: also explore search states that have more rows than the abstraction counts.
             classes: whether abstract states keep classes of rows.
             row_rule: a rule whose states belong to these classes, and which no call breaks.
+            most: how many abstract states with classes there may be.
 
         Raises TooManyStatesError, but not without classes.
         """
         self._classes = classes
+        self._most = most
         self._environment = environment
         self._overapproximate = overapproximate
         self._predicates = predicates
@@ -293,8 +304,8 @@ class TransitionSystem:
         number = self._numbers.setdefault(abstract, len(self._numbers))
         beyond_caps = self.abstraction.beyond_caps(search_state) if self._overapproximate else set[tuple[str, object]]()
         tables = None
-        if self._classes and (number == MAX_STATES or self.abstraction.effort > MAX_EFFORT):
-            raise TooManyStatesError
+        if self._classes and (number == self._most or self.abstraction.effort > MAX_EFFORT):
+            raise TooManyStatesError(len(self._numbers))
         if number == len(self._transitions):
             self._transitions.append({})
             self._beyond_caps.append(set())

@@ -11,6 +11,7 @@ from lawtrace.schemas.errors import SearchError
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.trace_options import TraceMode
 from lawtrace.solver.coverage.measures import measure_coverage
+from lawtrace.solver.planner import product as product_module
 from lawtrace.solver.planner.argument_choices import ArgumentChooser
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.search_state import SearchState, apply_call, initial_search_state
@@ -18,7 +19,8 @@ from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
 from lawtrace.solver.planner.trace_spec import TraceSpec, adjacent_pairs, mode_formulas
 from lawtrace.solver.predicates import ObservedPredicates
-from lawtrace.solver.rules import load_rules
+from lawtrace.solver.rules import Rule, load_rules
+from tests.support.bare_environment import bare_environment
 from tests.support.trace_checks import keeps
 
 RULES = load_rules(load_domain("banking").gold_file)
@@ -169,3 +171,39 @@ def test_a_sequence_has_the_only_wanted_pair(mode: TraceMode) -> None:
     product = PRODUCTS[mode]
     for pair in sorted(product.feasible_pairs(8)):
         assert pair in adjacent_pairs(draw_tool_sequence(product, 8, Random(0), {pair}))
+
+
+@pytest.mark.parametrize("mode", PRODUCTS)
+def test_a_divided_product_has_the_same_sequences(mode: TraceMode, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(product_module, "MAX_JOINED", (1, 1))
+    monkeypatch.setattr(product_module, "MAX_OF_GROUP", (1, 1))
+    joined, divided = PRODUCTS[mode], product_of(mode)
+    for length in range(5, 9):
+        assert divided.can_finish(0, length)
+        assert joined.feasible_pairs(length) <= divided.feasible_pairs(length)
+    random = Random(0)
+    for _ in range(20):
+        for one, other in ((joined, divided), (divided, joined)):
+            assert other.accepts_sequence(0, draw_tool_sequence(one, 6, random, set()))
+    for pair in sorted(joined.feasible_pairs(6))[::9]:
+        sequence = draw_tool_sequence(divided.through(pair), 6, random, set())
+        assert pair in adjacent_pairs(sequence)
+        assert joined.accepts_sequence(0, sequence)
+    for walk in all_words(ENVIRONMENT.tools, repeat=3):
+        assert joined.accepts_sequence(0, walk) is divided.accepts_sequence(0, walk)
+
+
+@pytest.mark.parametrize("duties", [4, 15])
+def test_independent_duties_do_not_multiply(duties: int) -> None:
+    """Each of them can be open or not; the demands need two calls each, which a lower bound nearly finds."""
+    rules = [f"G(Ask{number} -> F Answer{number})" for number in range(duties)]
+    environment = bare_environment(rules)
+    demands = [f"F Ask{number}" for number in range(4)]
+    spec = TraceSpec(environment, tuple(Rule(id=text, formula=text) for text in (*rules, *demands)), "coverage")
+    product = Product(environment, spec.automata(8))
+    assert not product.can_finish(0, 6)
+    with pytest.raises(SearchError, match="no compliant trace of 7 calls"):
+        draw_tool_sequence(product, 7, Random(0), set())
+    tools = draw_tool_sequence(product, 8, Random(0), set())
+    assert {f"Ask{number}" for number in range(4)} < {*tools}
+    assert len(next(synthesize(environment, spec.rules, count=1, length=12, seed=1, mode="coverage")).calls) == 12
