@@ -77,10 +77,10 @@ def _lawtrace(*arguments: str) -> None:
 
 def _by_inspect(file: Path, folder: Path, policies: Sequence[str], shield: str) -> dict[Key, dict[str, Any]]:
     inspect: Any = import_module("inspect_ai")
-    tasks: Any = import_module("lawtrace.runs.integrations.inspect.tasks").tasks
+    with_baselines: Any = import_module("benchmarks.inspect_baselines").with_baselines
     found: dict[Key, dict[str, Any]] = {}
     for log in inspect.eval(
-        tasks(str(file), shield=shield),
+        with_baselines(str(file), shield=shield),
         model=[f"lawtrace/{policy}" for policy in policies],
         log_dir=str(folder / "inspect"),
         display="none",

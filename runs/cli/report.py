@@ -1,28 +1,24 @@
 """``lawtrace report``: write the reports of runs again."""
 
-import importlib.util
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from lawtrace.runs.cli.options import EnvironmentFolderOption, FailUnderOption, JsonOption
-from lawtrace.runs.cli.output import print_note, print_shown, problem_notes
+from lawtrace.runs.cli.output import print_shown, problem_notes
 from lawtrace.runs.cli.run_results import report_shown
 from lawtrace.runs.cli.thresholds import find_shortfalls, verdicts_of_run
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.run_kinds import run_kind_of
-from lawtrace.runs.report.verdict_index import stage_folders
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.web.export import write_run_report
-from lawtrace.schemas.errors import InputError, OperationalError
 
 
 def report(
     directories: Annotated[list[Path], typer.Argument(help="Folders of finished runs or of comparisons.")],
     env: EnvironmentFolderOption = None,
     parquet: Annotated[bool, typer.Option("--parquet", help="Write the tables as Parquet, too.")] = False,
-    inspect: Annotated[bool, typer.Option("--inspect", help="Write the verdicts as logs of Inspect, too.")] = False,
     fail_under: FailUnderOption = None,
     as_json: JsonOption = False,
 ) -> CommandResult:
@@ -30,16 +26,11 @@ def report(
 
     Exit code 1 if a model of a run has no judged attempt or too low a Pass@1.
     """
-    if inspect and importlib.util.find_spec("inspect_ai") is None:
-        raise OperationalError("--inspect needs the extra 'inspect': pip install 'lawtrace[inspect]'")
     written: list[str] = []
-    logs: list[str] = []
     problems: list[str] = []
     shortfalls: list[str] = []
     for directory in directories:
         if kind := run_kind_of(directory):
-            if inspect:
-                raise InputError(f"{directory}: --inspect writes runs over tasks, and this is another kind of run")
             of_kind = kind.write_report(directory, parquet=parquet)
             written.append(str(of_kind.path))
             print_shown(() if as_json else of_kind.shown)
@@ -51,16 +42,5 @@ def report(
         print_shown(problem_notes(found))
         problems += map(str, found)
         print_shown(() if as_json else report_shown(made, directory))
-        if inspect:
-            logs += _write_eval_logs(directory, env, quiet=as_json)
-    json = {"reports": written, "logs": logs, "unusable": problems, "shortfalls": shortfalls}
+    json = {"reports": written, "unusable": problems, "shortfalls": shortfalls}
     return CommandResult(json, notes=shortfalls, exit_code=1 if problems or shortfalls else 0)
-
-
-def _write_eval_logs(directory: Path, env: str | None, *, quiet: bool) -> list[str]:
-    from lawtrace.runs.integrations.inspect.eval_logs import write_eval_logs
-
-    files = write_eval_logs(directory, stage_folders(RunFolder(directory)), env)
-    if not quiet:
-        print_note(f"Logs: {', '.join(map(str, files))}. `inspect view --log-dir {files[0].parent}` opens them.")
-    return [*map(str, files)]

@@ -11,16 +11,12 @@ from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.runtime.session import Session
 from lawtrace.runs.recipe_file import validate_options
 from lawtrace.runs.stages.attempted_tasks import AttemptedTasks
-from lawtrace.runs.stages.baseline_answers import REFUSAL, baseline_calls
-from lawtrace.runs.stages.habits import Habits, find_task_habits
 from lawtrace.runs.stages.resolve import inputs_of
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.model_spec import ModelSpec
 from lawtrace.schemas.recipe import Recipe
-from lawtrace.solver.traces import PlannedCall
 
 
 @lru_cache(maxsize=8)
@@ -54,11 +50,6 @@ class TaskSet(AttemptedTasks):
     def by_id(self) -> dict[str, Task]:
         return {task.id: task for task in self.tasks}
 
-    @cached_property
-    def habits(self) -> Habits:
-        """The best habits for all tasks of the file."""
-        return {row.style: row.habit for row in find_task_habits(self.domain.environment, self.tasks)}
-
     def system_text(self, task: Task) -> str:
         """The system prompt for a task."""
         return tools_system(self.domain.environment, self.prompt_context(task))
@@ -70,15 +61,3 @@ class TaskSet(AttemptedTasks):
     def user(self, task: Task, style: Style, session: Session) -> ScriptedUser | None:
         """The user of a dialogue; None in mode ``tools``."""
         return self.scripted_user(task, style, session) if self.options.mode == "dialogue" else None
-
-    def baseline(self, policy: str, task: Task, style: Style) -> Sequence[PlannedCall] | str:
-        """The calls of a baseline policy, or what it says instead. Raises InputError for another name."""
-        spec = ModelSpec.parse(f"baseline:{policy}")
-        if policy == "refuse":
-            return REFUSAL
-        if policy in {"reference", "literal", "habit"} and not task.calls:
-            raise InputError(f"task {task.id}: imported as a program, so it has no trace for lawtrace/{policy}")
-        habits: Habits = self.habits if policy == "habit" else {}
-        calls = baseline_calls(spec, self.domain.environment, task, style, habits)
-        assert calls is not None
-        return calls

@@ -19,8 +19,6 @@ from lawtrace.runs.audit.transcripts import Transcript, make_transcript
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 
-CALL_TIME = "lawtrace_time"
-"""In the metadata of a message, when its calls were made, in seconds since 1970."""
 _ATTACHMENT = "attachment://"
 
 
@@ -42,14 +40,7 @@ class InspectLogs(Source):
         attachments = fields_of(sample.get("attachments"))
         messages = items_of(_resolve(sample["messages"], attachments) if attachments else sample["messages"])
         labels = {scorer: fields_of(score).get("value") for scorer, score in fields_of(sample.get("scores")).items()}
-        yield make_transcript(record.place, self.name(record), read_messages([*map(_timed, messages)]), labels)
-
-
-def _timed(message: Json) -> Json:
-    """A message with its time, if lawtrace wrote one: messages of Inspect have no field for it."""
-    fields = fields_of(message)
-    time = fields_of(fields.get("metadata")).get(CALL_TIME)
-    return message if time is None else {**fields, "timestamp": time}
+        yield make_transcript(record.place, self.name(record), read_messages(messages), labels)
 
 
 def _resolve(value: Json, attachments: Mapping[str, Any]) -> Json:

@@ -5,10 +5,7 @@ them: Inspect would check them against the schema and convert their arguments fi
 with them, and that is an event.
 """
 
-from collections.abc import Callable, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cache, partial
 from typing import Any, Final, Literal
 
 from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, execute_tools
@@ -26,12 +23,9 @@ from lawtrace.schemas.attempt_rows import Answer
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.tool_conversation import ToolConversationEnd
-from lawtrace.solver.traces import PlannedCall
 
 ANSWER: Final = "lawtrace_answer"
 """The key of the answer in the sample's store, from which the scorer judges it, now or again later."""
-PROVIDER: Final = "lawtrace"
-"""The provider of the baseline policies (``lawtrace/literal``)."""
 
 _ENDS: Final[dict[str, ToolConversationEnd]] = {
     "message": "turn_limit",
@@ -42,12 +36,6 @@ _ENDS: Final[dict[str, ToolConversationEnd]] = {
     "working": "time_limit",
 }
 """The end of an attempt that a limit of Inspect's ended."""
-
-
-Policies = Callable[[str], Sequence[PlannedCall] | str]
-"""The calls of a baseline policy, by its name, or what it says instead."""
-POLICIES: Final[ContextVar[Policies | None]] = ContextVar("lawtrace_policies", default=None)
-"""The baseline policies on the task that the running code attempts."""
 
 
 @dataclass(slots=True)
@@ -156,7 +144,6 @@ def attempt(
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         sample = _begin(task_set, state)
-        POLICIES.set(cache(partial(task_set.baseline, task=sample.task, style=sample.style)))
         state.tools = tools
         try:
             return await sample.run(state, generate)
@@ -187,9 +174,7 @@ def _begin(task_set: TaskSet, state: TaskState) -> _Sample:
         raise InputError(f"sample {state.sample_id}: not of the task file; use the task lawtrace/tasks")
     style: Style = state.metadata["style"]
     session, options = task_set.open_session(task), task_set.options
-    # A policy knows all values: nothing is left for a user to tell.
-    scripted = str(state.model).startswith(f"{PROVIDER}/") or state.model.api == PROVIDER
-    user = None if scripted else task_set.user(task, style, session)
+    user = task_set.user(task, style, session)
     attempt = AttemptSession(session, options.tools, dialogue=user is not None, warns=options.shield == "warn")
     return _Sample(task_set, task, style, attempt, user)
 

@@ -84,13 +84,9 @@ def tasks(
     )
 
 
-def sample_id(of: TaskOfFile, style: Style) -> str:
-    return f"{of.id}-{style}"
-
-
-def sample_metadata(of: TaskOfFile, style: Style) -> dict[str, Any]:
-    """What a sample says of its task. ``request`` is the same for both sides of a contrast pair."""
-    return {
+def _sample(task_set: TaskSet, of: TaskOfFile, style: Style) -> Sample:
+    """A task in one style. ``request`` in its metadata is the same for both sides of a contrast pair."""
+    metadata = {
         "task": of.id,
         "style": style,
         "environment": of.environment,
@@ -98,8 +94,4 @@ def sample_metadata(of: TaskOfFile, style: Style) -> dict[str, Any]:
         "request": request_id(of),
         **({"pair": of.contrast.pair} if of.contrast is not None else {}),
     }
-
-
-def _sample(task_set: TaskSet, of: TaskOfFile, style: Style) -> Sample:
-    metadata = sample_metadata(of, style)
-    return Sample(task_set.request(of, style), id=sample_id(of, style), target="safe_success", metadata=metadata)
+    return Sample(task_set.request(of, style), id=f"{of.id}-{style}", target="safe_success", metadata=metadata)

@@ -14,9 +14,9 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.solver import generate, use_tools
 from inspect_ai.tool import ToolCall, ToolDef, ToolParams
 
+from benchmarks.inspect_baselines import with_baselines
 from lawtrace.runs.integrations.inspect.approver import guard
 from lawtrace.runs.integrations.inspect.scorers import rules_kept
-from lawtrace.runs.integrations.inspect.tasks import tasks
 from lawtrace.schemas.errors import InputError
 from tests.support.inspect_evals import RunSample, texts, tool_results, verdict_of
 
@@ -126,9 +126,8 @@ def test_a_recording_guard_approves_with_its_finding(files: tuple[str, str], run
 
 
 def test_the_guard_stands_in_front_of_our_own_tasks(banking: str, run_sample: RunSample) -> None:
-    sample = run_sample(
-        tasks(banking, style="goal"), "lawtrace/literal", approval=[ApprovalPolicy(guard(tools="banking"), "*")]
-    )
+    approval = [ApprovalPolicy(guard(tools="banking"), "*")]
+    sample = run_sample(with_baselines(banking, style="goal"), "lawtrace/literal", approval=approval)
     refused = [one for one in tool_results(sample) if one.startswith("Not carried out.")]
     assert any("CheckAuthorization" in one for one in refused)
     assert verdict_of(sample).outcome in {"benign_failure", "unsafe_failure"}

@@ -9,9 +9,9 @@ pytest.importorskip("inspect_ai", reason="needs the extra 'inspect'")
 from inspect_ai import score
 from inspect_ai.log import EvalLog, read_eval_log
 
+from benchmarks.inspect_baselines import with_baselines
 from benchmarks.inspect_verdicts import compare
 from lawtrace.runs.integrations.inspect.scorers import dual_oracle
-from lawtrace.runs.integrations.inspect.tasks import tasks
 from lawtrace.runs.scoring.metrics import count_outcomes, count_pairs, count_rule_breaks
 from lawtrace.runs.store.task_file import read_tasks, write_tasks
 from lawtrace.schemas.verdict_rows import OUTCOMES
@@ -38,7 +38,7 @@ def _metrics(log: EvalLog) -> dict[str, float]:
 def test_rates_are_those_of_a_report_also_over_trials(tmp_path: Path) -> None:
     rows, _ = read_tasks(tasks_of("payments"))
     write_tasks(tmp_path / "tasks.jsonl", rows[:2])
-    log = run_eval(tasks(str(tmp_path / "tasks.jsonl")), "lawtrace/literal", tmp_path, epochs=2)
+    log = run_eval(with_baselines(str(tmp_path / "tasks.jsonl")), "lawtrace/literal", tmp_path, epochs=2)
     assert log.samples is not None
     verdicts = [verdict_of(sample) for sample in log.samples]
     assert sorted({verdict.trial for verdict in verdicts}) == [0, 1]
@@ -57,7 +57,7 @@ def test_rates_are_those_of_a_report_also_over_trials(tmp_path: Path) -> None:
 
 
 def test_a_log_is_scored_again_from_its_store(banking: str, tmp_path: Path) -> None:
-    log = run_eval(tasks(banking, style="goal"), "lawtrace/reference", tmp_path)
+    log = run_eval(with_baselines(banking, style="goal"), "lawtrace/reference", tmp_path)
     again = score(read_eval_log(log.location), dual_oracle(banking), display="none")
     assert log.samples is not None
     assert again.samples is not None
