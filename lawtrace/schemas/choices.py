@@ -34,7 +34,7 @@ OnArguable = Literal["ask", "refuse", "allow"]
 RegulationForm = Literal["text", "restated", "named", "none"]
 """What a prompt contains of the law: the text as published, a restatement, its name, nothing."""
 
-AuditFormat = Literal["html", "csv", "parquet", "sarif", "oscal"]
+AuditFormat = Literal["html", "csv", "sarif", "oscal"]
 """The formats in which an audit writes its verdicts besides its own; ``html`` is a page."""
 AUDIT_FORMATS: tuple[AuditFormat, ...] = get_args(AuditFormat)
 

@@ -1,11 +1,9 @@
-"""The verdicts of an audit in other formats: a page, CSV, Parquet, SARIF 2.1.0, and OSCAL 1.1 assessment results.
+"""The verdicts of an audit in other formats: a page, CSV, SARIF 2.1.0, and OSCAL 1.1 assessment results.
 
-CSV and Parquet have a row for each conversation and rule. SARIF has a result for each broken or undetermined rule of a
+CSV has a row for each conversation and rule. SARIF has a result for each broken or undetermined rule of a
 conversation, at the line of its record, as code scanners show it. OSCAL has a finding for each rule, and an observation
 for each conversation in which it is broken or undetermined.
 """
-
-# pyright: reportMissingTypeStubs=false
 
 import csv
 import json
@@ -31,12 +29,9 @@ from lawtrace.runs.web.export import standalone_assets, write_page
 from lawtrace.runs.web.render import make_environment, render
 from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.choices import AuditFormat
-from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.events import Json
 from lawtrace.schemas.verdict_rows import RuleVerdict
 from lawtrace.solver.rules import Rule
 
-_PARQUET_ROWS: Final = 20_000
 _LINE: Final = re.compile(r"(.*), line (\d+)")
 
 
@@ -75,11 +70,10 @@ def export_file(audit: Path, form: AuditFormat) -> Path:
 
 
 def export_audit(audit: FinishedAudit, form: AuditFormat, summary: AuditSummary, options: AuditOptions) -> Path:
-    """Write the verdicts in a format and return the file. Raises InputError if Parquet needs an extra."""
+    """Write the verdicts in a format and return the file."""
     path = export_file(audit.file, form)
     writers: Mapping[AuditFormat, Callable[[FinishedAudit, Path], object]] = {
         "csv": _write_csv,
-        "parquet": _write_parquet,
         "sarif": lambda audit, path: _write_json(path, as_sarif(audit)),
         "oscal": lambda audit, path: _write_json(path, as_oscal(audit)),
         "html": lambda audit, path: write_page(as_page(audit, summary, options), path),
@@ -100,29 +94,6 @@ def _write_csv(audit: FinishedAudit, path: Path) -> None:
         for record in flat_records(audit.rows()):
             values = (record[name] for name in COLUMNS)
             writer.writerow([csv_text(value) if isinstance(value, str) else value for value in values])
-
-
-def _write_parquet(audit: FinishedAudit, path: Path) -> None:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError as error:
-        raise InputError("Parquet needs pyarrow: pip install 'lawtrace[bench]'") from error
-    arrow: Any = pyarrow  # has no types
-    files: Any = parquet
-    kinds = {**dict.fromkeys(COLUMNS, arrow.string()), "reward": arrow.float64(), "triggering_events": arrow.int64()}
-    kinds["at_reference"] = arrow.bool_()
-    schema = arrow.schema(list(kinds.items()))
-    with files.ParquetWriter(path, schema) as writer:
-        batch: list[dict[str, Json]] = []
-        for record in flat_records(audit.rows()):
-            reward = record["reward"]
-            record["reward"] = float(reward) if isinstance(reward, bool | int | float) else None
-            batch.append(record)
-            if len(batch) == _PARQUET_ROWS:
-                writer.write_table(arrow.Table.from_pylist(batch, schema=schema))
-                batch.clear()
-        writer.write_table(arrow.Table.from_pylist(batch, schema=schema))
 
 
 def as_sarif(audit: FinishedAudit) -> dict[str, Any]:

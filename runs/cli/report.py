@@ -18,7 +18,6 @@ from lawtrace.runs.web.export import write_run_report
 def report(
     directories: Annotated[list[Path], typer.Argument(help="Folders of finished runs or of comparisons.")],
     env: EnvironmentFolderOption = None,
-    parquet: Annotated[bool, typer.Option("--parquet", help="Write the tables as Parquet, too.")] = False,
     fail_under: FailUnderOption = None,
     as_json: JsonOption = False,
 ) -> CommandResult:
@@ -31,11 +30,11 @@ def report(
     shortfalls: list[str] = []
     for directory in directories:
         if kind := run_kind_of(directory):
-            of_kind = kind.write_report(directory, parquet=parquet)
+            of_kind = kind.write_report(directory)
             written.append(str(of_kind.path))
             print_shown(() if as_json else of_kind.shown)
             continue
-        made = write_run_report(directory, env, parquet=parquet)
+        made = write_run_report(directory, env)
         written.append(str(made.path))
         shortfalls += find_shortfalls(verdicts_of_run(RunFolder(directory)), fail_under)
         found = made.content.problems if made.content else ()

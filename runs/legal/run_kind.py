@@ -54,8 +54,8 @@ class LegalRuns(RunKind):
     def resume(self, folder: Path, *, budget: list[str] | None, on: str | None) -> CommandResult:
         return resume_legal(folder, budget=budget, on=on)
 
-    def write_report(self, folder: Path, *, parquet: bool = False) -> ShownReport:
-        return report_legal(folder, parquet=parquet)
+    def write_report(self, folder: Path) -> ShownReport:
+        return report_legal(folder)
 
     def identify(self, event_log: EventLogFile) -> dict[str, str]:
         return identify_legal(event_log)

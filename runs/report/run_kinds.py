@@ -118,7 +118,7 @@ class RunKind(Protocol):
         """Continue an interrupted run."""
         ...
 
-    def write_report(self, folder: Path, *, parquet: bool = False) -> ShownReport:
+    def write_report(self, folder: Path) -> ShownReport:
         """Write the report and tables of a finished run."""
         ...
 

@@ -1,4 +1,4 @@
-"""Tables and figures of a report as files: CSV, LaTeX (article with booktabs), SVG, with the extra `bench` Parquet."""
+"""Tables and figures of a report as files: CSV, LaTeX (article with booktabs), SVG."""
 
 # pyright: reportMissingTypeStubs=false
 
@@ -12,7 +12,7 @@ from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.stage_files import reject_device, replacing
 from lawtrace.schemas.errors import OperationalError
 
-FILE_NAME = re.compile(r"[a-z0-9_-]+\.(csv|tex|svg|parquet)")
+FILE_NAME = re.compile(r"[a-z0-9_-]+\.(csv|tex|svg)")
 """Names of the files in the folder of tables."""
 
 
@@ -20,7 +20,7 @@ FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_table_files(
-    folder: Path, tables: Sequence[Table], figures: Sequence[Figure], about: Mapping[str, str], *, parquet: bool = False
+    folder: Path, tables: Sequence[Table], figures: Sequence[Figure], about: Mapping[str, str]
 ) -> None:
     """Write all files and remove those of an earlier report. Raises OperationalError if one cannot be written.
 
@@ -36,8 +36,6 @@ def write_table_files(
         files |= {f"{figure.name}.svg": as_svg_file(figure).encode() for figure in figures}
         for table in {table.name: table for table in (*tables, *(figure.table for figure in figures))}.values():
             files[f"{table.name}.csv"] = as_csv(table).encode()
-            if parquet:
-                files[f"{table.name}.parquet"] = as_parquet(table)
         for name, content in files.items():
             with replacing(folder / name) as partial:
                 partial.write_bytes(content)
@@ -57,15 +55,6 @@ def as_csv(table: Table) -> str:
 def csv_text(text: str) -> str:
     """The text, in a form that no spreadsheet takes for a formula: names of rules and models come from other files."""
     return f"'{visible(text)}" if text[:1] in FORMULA_SIGNS and len(text) > 1 else visible(text)
-
-
-def as_parquet(table: Table) -> bytes:
-    """The values with a type for each column; as texts if there are texts and numbers in it."""
-    frame = table.frame()
-    for place, column in enumerate(frame.columns):
-        if len({isinstance(value, str) for value in frame.iloc[:, place].dropna()}) == 2:
-            frame[column] = frame[column].map(str, na_action="ignore")
-    return frame.to_parquet(index=False)
 
 
 def as_svg_file(figure: Figure) -> str:

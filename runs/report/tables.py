@@ -1,6 +1,6 @@
 """Tables and figures of reports as data. Pages, files and the terminal show the same values.
 
-A table is made from lines, which have a cell for each column. A cell has its value for files (CSV, Parquet) and its
+A table is made from lines, which have a cell for each column. A cell has its value for files (CSV) and its
 text for people (pages, LaTeX, terminal). A figure has the table of its numbers.
 """
 

@@ -52,13 +52,13 @@ def render_report(content: ReportContent) -> str:
     return render_export(make_run_report(content))
 
 
-def export_report(report: RunReport, path: Path, *, parquet: bool = False) -> None:
+def export_report(report: RunReport, path: Path) -> None:
     """Write a report to one HTML file, atomically, and its tables and figures to the folder beside it.
 
-    Raises OperationalError if a file cannot be written, InputError for Parquet without its extra.
+    Raises OperationalError if a file cannot be written.
     """
     write_page(render_export(report), path)
-    write_table_files(path.parent / TABLES, report.tables, report.figures, report.identity, parquet=parquet)
+    write_table_files(path.parent / TABLES, report.tables, report.figures, report.identity)
 
 
 def render_export(report: RunReport) -> str:
@@ -96,32 +96,28 @@ class WrittenReport:
     usage: tuple[ModelUsage, ...] = ()
 
 
-def write_run_report(
-    path: Path, env: str | None = None, *, parquet: bool = False, resolved: ResolvedRecipe | None = None
-) -> WrittenReport:
+def write_run_report(path: Path, env: str | None = None, *, resolved: ResolvedRecipe | None = None) -> WrittenReport:
     """Write the report of a finished run, of an ablation and each of its variants, or of a comparison of profiles.
 
-    ``parquet``: write the tables as Parquet, too. ``env``: folder of an environment of the user; ``resolved``: the
+    ``env``: folder of an environment of the user; ``resolved``: the
     recipe of the run, where it has just ended. Raises InputError if the folder holds none of them.
     """
     folder = RunFolder(path)
     if resolved is not None:
         env = resolved.recipe.environment
     if folder.variants.exists():
-        return _write_ablation_reports(folder, env, resolved, parquet=parquet)
+        return _write_ablation_reports(folder, env, resolved)
     if is_comparison(path):
         load: Callable[..., tuple[ReportContent, RunReport]] = published_evaluation("comparison_report:load_report")
         content, report = load(path, env)
     else:
         content = load_run_content(path, env, resolved.inputs.domain if resolved is not None else None)
         report = make_run_report(content)
-    export_report(report, folder.report, parquet=parquet)
+    export_report(report, folder.report)
     return WrittenReport(folder.report, content, None, content.usage)
 
 
-def _write_ablation_reports(
-    folder: RunFolder, env: str | None, resolved: ResolvedRecipe | None, *, parquet: bool
-) -> WrittenReport:
+def _write_ablation_reports(folder: RunFolder, env: str | None, resolved: ResolvedRecipe | None) -> WrittenReport:
     with EventLogFile.open(folder.path) as event_log:
         recipe = recorded_recipe(event_log, env)
         usage = measure_usage(event_log, recipe.prices)
@@ -134,11 +130,11 @@ def _write_ablation_reports(
             files = folder.variant(row.number)
             of_variant = {"variant": f"{row.number}: {row.name}", **identity}
             content = load_content(files, variant.recipe, (), of_variant, domains.get(row.number))
-            export_report(make_run_report(content), files.report, parquet=parquet)
+            export_report(make_run_report(content), files.report)
             contents[row.number] = replace(content, attempts=())  # they do not all fit in memory
     title = f"lawtrace: {recipe.name}, ablation"
     report = make_ablation_report(ablation, contents, title, describe_settings(recipe), usage, identity)
-    export_report(report, folder.report, parquet=parquet)
+    export_report(report, folder.report)
     return WrittenReport(folder.report, None, ablation, usage)
 
 

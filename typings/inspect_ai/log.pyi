@@ -1,6 +1,6 @@
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from inspect_ai.model import ChatMessage
 from inspect_ai.scorer import Score
@@ -45,6 +45,4 @@ class EvalLog:
     @classmethod
     def model_validate(cls, value: Mapping[str, Any]) -> EvalLog: ...
 
-def recompute_metrics(log: EvalLog) -> None: ...
 def read_eval_log(log_file: str | Path) -> EvalLog: ...
-def write_eval_log(log: EvalLog, location: str | Path, format: Literal["eval", "json", "auto"] = ...) -> object: ...

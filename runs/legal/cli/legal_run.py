@@ -151,14 +151,14 @@ def _execute(
     return _result(folder.path, len(answers))
 
 
-def report_legal(directory: Path, *, parquet: bool = False) -> ShownReport:
+def report_legal(directory: Path) -> ShownReport:
     """Write the report of a finished run."""
-    return _write_report(load_legal_content(directory), directory, parquet=parquet)
+    return _write_report(load_legal_content(directory), directory)
 
 
-def _write_report(content: LegalContent, directory: Path, *, parquet: bool = False) -> ShownReport:
+def _write_report(content: LegalContent, directory: Path) -> ShownReport:
     path = RunFolder(directory).report
-    export_report(make_legal_report(content), path, parquet=parquet)
+    export_report(make_legal_report(content), path)
     best = content.tables.best
     accuracy = f"{100 * best.accuracy:.2f} % of {best.questions} questions"
     shown = (

@@ -43,14 +43,6 @@ def test_rows_and_tables(lawtrace: Shell, tmp_path: Path, words: tuple[str | Pat
     assert [(row["call"], row["triggering_events"]) for row in rows if row["verdict"] == "undetermined"] == [("2", "1")]
 
 
-def test_parquet(lawtrace: Shell, tmp_path: Path, words: tuple[str | Path, ...]) -> None:
-    pandas = pytest.importorskip("pandas")
-    lawtrace(*words, "--format", "parquet")
-    frame = pandas.read_parquet(tmp_path / "audit.parquet")
-    assert len(frame) == 8
-    assert frame["verdict"].tolist().count("broken") == 1
-
-
 def test_sarif_has_a_result_for_each_finding(lawtrace: Shell, tmp_path: Path, words: tuple[str | Path, ...]) -> None:
     lawtrace(*words, "--format", "sarif")
     log = json.loads((tmp_path / "audit.sarif").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Tables and figures as files: CSV, LaTeX, Parquet, SVG."""
+"""Tables and figures as files: CSV, LaTeX, SVG."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ import pytest
 
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.sections import make_run_report
-from lawtrace.runs.report.table_files import as_csv, as_latex, as_parquet, write_table_files
+from lawtrace.runs.report.table_files import as_csv, as_latex, write_table_files
 from lawtrace.runs.report.tables import Cell, Column, Row, Table, make_table, share, words
 from lawtrace.runs.scoring.metrics import Interval
 from lawtrace.schemas.errors import OperationalError
@@ -55,13 +55,6 @@ def test_latex_escapes_every_special_character(tmp_path: Path) -> None:
     assert r"50 \% \& more\_of \$x\textasciicircum{}2\$ \#1 \{a\} \textbackslash{}b" in text
     assert r"50.0 \% {\footnotesize {[}25.0–75.0{]}}" in text
     assert "hidden" not in text
-
-
-def test_parquet_has_the_values_of_the_csv() -> None:
-    parquet = pytest.importorskip("pyarrow.parquet")
-    read = parquet.read_table(io.BytesIO(as_parquet(TABLE))).to_pylist()
-    assert [row["Rates_1: rate, low"] for row in read] == [0.25, None]
-    assert [row["hidden"] for row in read] == ["x", "3"]
 
 
 def test_files_without_their_extra_are_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
