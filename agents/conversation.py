@@ -5,10 +5,10 @@ The team is AutoGen's `SelectorGroupChat` with a selector function. Termination 
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import Any, Generic, NoReturn, Protocol, TypeVar
 
 from autogen_agentchat.conditions import FunctionalTermination
 from autogen_agentchat.messages import BaseAgentEvent, BaseChatMessage
@@ -27,6 +27,8 @@ from lawtrace.schemas.log_entries import Context, FunctionCalled, MessageSent, R
 log = get_logger(__name__)
 
 Answer = TypeVar("Answer", bound=BaseModel)
+
+Loop = TypeVar("Loop", bound="HasResult")
 
 Utterance = tuple[str, BaseModel | str]
 """The speaker and the content of a message."""
@@ -172,6 +174,13 @@ async def _cancel_with_caller(work: Coroutine[Any, Any, None], cancellation: Can
         raise
 
 
+class HasResult(Protocol):
+    """The result of a conversation. ``unusable``: there is none, as an answer did not parse."""
+
+    @property
+    def unusable(self) -> bool: ...
+
+
 @dataclass(frozen=True, slots=True)
 class ProposalLoopResult(Generic[Answer]):
     """All proposals in order. ``failure``: why the loop broke off; ``unusable``: there is none, as an answer did not
@@ -180,6 +189,14 @@ class ProposalLoopResult(Generic[Answer]):
     proposals: tuple[Answer, ...]
     failure: str | None
     unusable: bool = False
+
+
+async def first_usable(converse: Callable[[Context], Awaitable[Loop]], place: Context, trials: int) -> Loop:
+    """The first result that has a usable answer, or the last of ``trials``, each of which is asked anew."""
+    for trial in range(trials - 1):
+        if not (result := await converse(place.at(trial=trial))).unusable:
+            return result
+    return await converse(place.at(trial=trials - 1))
 
 
 async def run_proposal_loop(

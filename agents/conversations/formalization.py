@@ -6,8 +6,8 @@ allow is compared.
     annotator    judges such sessions by the text, without the rules; a person may answer instead
 
 A rule set counts as the conjunction of its rules, because each formalizer splits provisions in another way. First the
-sessions that separate classes are asked about, shortest first, until one class is left; then one that all classes
-forbid, since all may be wrong together.
+sessions that separate classes are asked about, shortest first, until one class is left; then some that break a single
+rule of it, since all may be wrong together.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from typing import Final, Literal, TypeVar
 from pydantic import BaseModel, Field
 
 from lawtrace.agents.concurrency import run_in_worker_thread
-from lawtrace.agents.conversation import ProposalLoopResult, run_proposal_loop
+from lawtrace.agents.conversation import ProposalLoopResult, first_usable, run_proposal_loop
 from lawtrace.agents.conversations.rule_proposal import rule_of, validate_signature
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.budget import BudgetExhausted
@@ -45,6 +45,8 @@ Answer = TypeVar("Answer", bound=BaseModel)
 
 ANNOTATOR_ROUNDS: Final = 2
 """How often an annotator is asked for words that stand in the law."""
+MOST_ALIKE: Final = 3
+"""For how many rules of the first class a session that breaks only this one is sought."""
 MOST_WORDS: Final = 8_000
 """How many words of other provisions of the regulation are shown beside a group."""
 
@@ -145,7 +147,7 @@ class FormalizedGroup(StrictModel):
     Attributes:
         group: what the citations have in common.
         classes: the formalizers whose rules are equal.
-        sessions: the sessions that separate classes, shortest first; then those that all forbid.
+        sessions: those that separate classes, shortest first; then those that break one rule of the first class.
         left: the classes that no answer refutes, by their first formalizers.
     """
 
@@ -318,8 +320,9 @@ class _Group:
                 classes[name] = [name]
         judges = {first: Monitor({rule.id: rule.compiled for rule in sets[first]}) for first in classes}
         traces.sort(key=lambda trace: len(trace.events))
-        if rules := next((sets[first] for first in classes if sets[first]), ()):
-            forbidden = separate(environment, rules, ())
+        rules = next((sets[first] for first in classes if sets[first]), ())
+        for rule in rules[:MOST_ALIKE]:
+            forbidden = separate(environment, [rule], (), rules)
             traces += [forbidden.trace] if isinstance(forbidden, Found) else []
         sessions = {one.id: one for one in (_session(environment, trace, judges) for trace in traces)}
         return found.model_copy(
@@ -373,20 +376,18 @@ class _Group:
     ) -> ProposalLoopResult[Answer]:
         """What a model proposes; again in a resumed run, if no answer of it could be used."""
         setup, name = self._setup, role.name
-        trial = 0
-        while True:
-            place = setup.context.at(role=name, unit=f"{self._name}, {by}", conversation_kind=name, trial=trial)
-            result = await run_proposal_loop(
+        return await first_usable(
+            lambda place: run_proposal_loop(
                 role.agent(setup.models_of(name, model), place, **self._inputs),
                 object_to,
                 opening=opening,
                 context=place,
                 event_log=setup.event_log,
                 most_rounds=rounds,
-            )
-            trial += 1
-            if not result.unusable or trial >= setup.trials:
-                return result
+            ),
+            setup.context.at(role=name, unit=f"{self._name}, {by}", conversation_kind=name),
+            setup.trials,
+        )
 
     def _misquoted(self, judgment: SessionJudgment) -> Sequence[str]:
         provisions = self._setup.regulation.provisions

@@ -12,14 +12,14 @@ others continue.
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel
 
 from lawtrace.agents.concurrency import run_in_worker_thread
-from lawtrace.agents.conversation import ProposalLoopResult, run_proposal_loop
+from lawtrace.agents.conversation import ProposalLoopResult, first_usable, run_proposal_loop
 from lawtrace.agents.conversations.provenance import (
     ExtractionProvenance,
     MessageCollector,
@@ -33,7 +33,7 @@ from lawtrace.agents.conversations.provenance import (
 )
 from lawtrace.agents.conversations.request_sizes import PROVISIONS_PER_REQUEST
 from lawtrace.agents.conversations.rule_consolidation import consolidate_rules, settle_provision
-from lawtrace.agents.conversations.rule_proposal import ProposedRules, propose_rules, quotes_of
+from lawtrace.agents.conversations.rule_proposal import propose_rules, quotes_of
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.budget import BudgetExhausted
 from lawtrace.agents.participants import Role
@@ -45,7 +45,6 @@ from lawtrace.schemas.choices import EXTRACTION_ROLES
 from lawtrace.schemas.log_entries import Context
 
 Answer = TypeVar("Answer", bound=BaseModel)
-Result = TypeVar("Result", bound=ProposalLoopResult[Any] | ProposedRules)
 
 CONCURRENT_BATCHES = 4
 
@@ -251,8 +250,7 @@ class _Batch:
         part = self._part([p for p in self._provisions if p.citation in cited])
         quotes = {one.citation: one.quote for one, _ in reversed(mapped)}
         setup = self._setup
-        proposed = await self._try_repeatedly(
-            roles.POLICY_EXTRACTOR.name,
+        proposed = await first_usable(
             lambda context: propose_rules(
                 setup.environment,
                 part,
@@ -263,6 +261,8 @@ class _Batch:
                 critic=setup.critic,
                 obligations=_mapped_json(mapped),
             ),
+            self._place(roles.POLICY_EXTRACTOR.name),
+            setup.most_trials,
         )
         if proposed.failure is not None:
             self._break_off(part.provisions, "writing rules", proposed.failure)
@@ -286,8 +286,7 @@ class _Batch:
         self, role: Role[Answer], object_to: Callable[[Answer], Sequence[str]], opening: str, **inputs: str
     ) -> ProposalLoopResult[Answer]:
         setup = self._setup
-        return await self._try_repeatedly(
-            role.name,
+        return await first_usable(
             lambda context: run_proposal_loop(
                 role.agent(setup.role_models, context, **inputs),
                 object_to,
@@ -296,15 +295,12 @@ class _Batch:
                 event_log=self._event_log,
                 most_rounds=setup.most_rounds,
             ),
+            self._place(role.name),
+            setup.most_trials,
         )
 
-    async def _try_repeatedly(self, role: str, converse: Callable[[Context], Awaitable[Result]]) -> Result:
-        """The first result that does not lack a usable answer, or the last."""
-        place = self._setup.context.at(role=role, unit=f"batch {self._number}", conversation_kind=role)
-        for trial in range(self._setup.most_trials - 1):
-            if not (result := await converse(place.at(trial=trial))).unusable:
-                return result
-        return await converse(place.at(trial=self._setup.most_trials - 1))
+    def _place(self, role: str) -> Context:
+        return self._setup.context.at(role=role, unit=f"batch {self._number}", conversation_kind=role)
 
     def _set(
         self, citation: str, status: ProvisionStatusName, because: str, scope: str = "", *, refined: bool | None = None

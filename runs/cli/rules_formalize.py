@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from jinja2 import Environment, StrictUndefined
 from rich.console import RenderableType
 
 from lawtrace.agents.conversations.formalization import (
@@ -17,7 +18,6 @@ from lawtrace.agents.conversations.formalization import (
     provision_groups,
 )
 from lawtrace.agents.role_models import RoleModels
-from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags, stage_recipe
@@ -79,7 +79,10 @@ def formalize(
     FORMALIZED.write(out, found)
     rules = [rule for group in found for rule in group.rules]
     write_rows(files[0], rules)
-    files[1].write_text("\n".join(_page(domain, regulation, found)) + "\n", encoding="utf-8")
+    jinja = Environment(undefined=StrictUndefined, trim_blocks=True, autoescape=False)  # noqa: S701 (Markdown)
+    page = jinja.from_string(Path(__file__).with_suffix(".md.jinja").read_text(encoding="utf-8"))
+    shown = {"regulation": regulation, "environment": domain.environment.name, "groups": found}
+    files[1].write_text(page.render(shown) + "\n", encoding="utf-8")
     counted = Counter(group.determinacy for group in found)
     asked = sum(bool(session.judgments) for group in found for session in group.sessions)
     return CommandResult(
@@ -177,29 +180,3 @@ def _row(group: FormalizedGroup) -> Sequence[object]:
         sum(bool(session.judgments) for session in group.sessions),
         group.determinacy,
     )
-
-
-def _page(domain: Domain, regulation: Regulation, found: Sequence[FormalizedGroup]) -> Iterator[str]:
-    """The report in Markdown: the text, the rules of each formalizer, the sessions that separate them, the answers."""
-    yield f"# Formalizations of {regulation.name}, for {domain.environment.name}\n"
-    for group in found:
-        yield f"## {group.group}: {group.determinacy}\n"
-        for citation in group.citations:
-            yield f"> **{citation}** {regulation.by_citation[citation].words()}\n"
-        for by in group.formalizations:
-            yield f"### {by.name}: {by.model}\n"
-            if by.failure:
-                yield f"Nothing: {by.failure}\n"
-            for one in {one.name: one for rule in by.rules for one in rule.definitions}.values():
-                yield f"- `{one.name}({', '.join(one.parameters)})`: {one.means} `{one.formula}`"
-            yield from (f"- `{rule.id}` ({', '.join(rule.provisions)}): `{rule.formula}`" for rule in by.rules)
-            yield from (f"- not used, `{one.rule}`: {one.because}" for one in by.invalid)
-            yield from (f"- no rule for {one.citation}: {one.because}" for one in by.not_checkable)
-            yield from (f"- open, {one.citation}: {one.asks} {' / '.join(one.readings)}" for one in by.open_points)
-            yield ""
-        yield from (f"{one.first} and {one.second}: {one.relation}. {one.why}\n" for one in group.comparisons)
-        for session in group.sessions:
-            outcomes = ", ".join(f"{name}: {outcome}" for name, outcome in session.outcomes.items())
-            yield f"### Session {session.id} ({outcomes})\n\n{session.told}\n"
-            yield from (f"- {one.by}: **{one.verdict}** {one.words!r} {one.because}" for one in session.judgments)
-            yield ""
