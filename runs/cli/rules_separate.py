@@ -161,7 +161,8 @@ def _reasons(side: str, rules: Sequence[Rule], found: SeparatingTrace) -> Iterat
     if not broken:
         yield f"The {side} keeps it."
     for verdict in broken:
-        yield f"The {side} does not, {verdict.rule}: {verdict.explanation or verdict.undetermined}"
+        named = "" if len(rules) == 1 else f" rule {verdict.rule}:"
+        yield f"The {side} does not:{named} {verdict.explanation or verdict.undetermined}"
 
 
 def _mutant_tables(rows: Sequence[_Row], number: int) -> Iterator[RenderableType]:
