@@ -59,7 +59,7 @@ def with_baselines(file: str, **options: Any) -> Eval:  # noqa: ANN401
 
 @solver
 def _remember_task(file: str) -> Solver:
-    policies = _Policies.read(file, None, {})
+    policies = _Policies.read(file, None, {"attempts": {"mode": "tools"}})
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001
         _ATTEMPTED.set((policies, policies.by_id[state.metadata["task"]], state.metadata["style"]))
