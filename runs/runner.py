@@ -18,7 +18,6 @@ from structlog.contextvars import bound_contextvars
 
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.agents.spans import span
 from lawtrace.environments.logs import get_logger
 from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.sandbox import Sandbox
@@ -132,8 +131,7 @@ class Runner(Generic[Context]):
             raise InputError(self.only_stored[stage.name])
         started = time.monotonic()
         log.info("stage started", stage=stage.name)
-        with span(f"stage {stage.name}", {"lawtrace.stage": stage.name}):
-            made = await stage.run(self.context, self.products)
+        made = await stage.run(self.context, self.products)
         rows_made = {file.name: len(made.rows[file.name]) for file in stage.produces}
         log.info("stage ended", stage=stage.name, rows=rows_made, seconds=round(time.monotonic() - started, 3))
         if made.error is not None:

@@ -23,7 +23,6 @@ from lawtrace.agents.models.model_call import (
 )
 from lawtrace.agents.models.replay import ReplaySource, recorded_result
 from lawtrace.agents.models.request_client import RequestClient
-from lawtrace.agents.spans import call_span, set_usage
 from lawtrace.environments.logs import get_logger
 from lawtrace.schemas.log_entries import Context, FailureReason, FunctionCalled, ModelCalled, RequestSent, RoleFailed
 from lawtrace.schemas.model_spec import ModelParameters
@@ -93,21 +92,19 @@ class RecordedClient(RequestClient):
 
     async def _ask(self, call: ModelCall, started: float) -> tuple[CreateResult, ModelCalled]:
         """The answer, recorded in the step in which it arrives, so that no answer is lost."""
-        with call_span(call.context) as span:
-            result = _storable(await self._answerer.ask(call))
-            entry = _entry(call, result, time.monotonic() - started, paid=self._paid)
-            self._event_log.record(entry)
-            set_usage(span, entry)
-            log.log(
-                logging.INFO if self._paid else logging.DEBUG,
-                "model answered",
-                **call.context.model_dump(exclude_none=True),
-                seconds=round(entry.latency_ms / 1000, 3),
-                prompt_tokens=entry.prompt_tokens,
-                completion_tokens=entry.completion_tokens,
-                replayed=entry.replayed,
-            )
-            return result, entry
+        result = _storable(await self._answerer.ask(call))
+        entry = _entry(call, result, time.monotonic() - started, paid=self._paid)
+        self._event_log.record(entry)
+        log.log(
+            logging.INFO if self._paid else logging.DEBUG,
+            "model answered",
+            **call.context.model_dump(exclude_none=True),
+            seconds=round(entry.latency_ms / 1000, 3),
+            prompt_tokens=entry.prompt_tokens,
+            completion_tokens=entry.completion_tokens,
+            replayed=entry.replayed,
+        )
+        return result, entry
 
     def _place(self, request: Request) -> ModelCall:
         context = self.context.at(turn=self._turn)

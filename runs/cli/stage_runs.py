@@ -1,7 +1,6 @@
-"""Running stages from the command line: event log, session, spans, and what Ctrl-C prints."""
+"""Running stages from the command line: event log, session, and what Ctrl-C prints."""
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -16,7 +15,6 @@ from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.shards import Shard, record_path
-from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.recipe import Recipe
 
 Result = TypeVar("Result")
@@ -83,45 +81,13 @@ def open_stage_log(out: Path, what: str, sandbox: str | None = None) -> EventLog
     return EventLogFile.create(folder, recipe={"stage": what, "sandbox": sandbox})
 
 
-VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-
-
-@contextmanager
-def exported_spans() -> Generator[None]:
-    """Send OpenTelemetry spans while the block runs, if the variable is set.
-
-    Raises InputError if the extra is not installed.
-    """
-    if not any(os.environ.get(name) for name in VARIABLES):
-        yield
-        return
-    try:
-        from opentelemetry import trace
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-        from opentelemetry.sdk.resources import Resource
-        from opentelemetry.sdk.trace import TracerProvider
-        from opentelemetry.sdk.trace.export import BatchSpanProcessor
-    except ImportError as error:
-        raise InputError(
-            f"{VARIABLES[0]} is set, but spans cannot be sent: pip install 'lawtrace[otel]', or unset it"
-        ) from error
-    provider = TracerProvider(resource=Resource.create({"service.name": "lawtrace"}))
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-    trace.set_tracer_provider(provider)
-    try:
-        yield
-    finally:
-        provider.shutdown()
-
-
 @contextmanager
 def resumable(folder: Path) -> Generator[None]:
     """A context around a run: on Ctrl-C, print how to resume it."""
-    with exported_spans():
-        try:
-            yield
-        except KeyboardInterrupt:
-            kept = event_log_path(folder).exists()
-            way_on = f"every answer is in the event log, and `lawtrace resume {folder}` continues the run"
-            print_error(f"stopped; {way_on}" if kept else "stopped; nothing was written")
-            raise
+    try:
+        yield
+    except KeyboardInterrupt:
+        kept = event_log_path(folder).exists()
+        way_on = f"every answer is in the event log, and `lawtrace resume {folder}` continues the run"
+        print_error(f"stopped; {way_on}" if kept else "stopped; nothing was written")
+        raise
