@@ -10,6 +10,7 @@ Every answer is a trace, a proof, or *undecided* (`lawtrace.solver.search.rule_s
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.errors import FormulaError
@@ -26,11 +27,19 @@ from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.planner.product import environment_scope
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.explanations import describe_preconditions, describe_proof, join_names
-from lawtrace.solver.search.problem import Found, Proof, Unknown
+from lawtrace.solver.search.problem import Budget, Found, Proof, Unknown
 from lawtrace.solver.search.products.call_scopes import free_scope
 from lawtrace.solver.search.products.prover import Prover
 from lawtrace.solver.search.rule_search import MOST_CALLS, Goal, RuleAnswer, RuleSearch, Steps, occurrence
 from lawtrace.solver.trace_notation import tell_session
+
+MAX_STEPS: Final = 400_000
+"""How many steps all questions about a rule set may take together, each counted once for every rule it is tried on."""
+
+
+def make_budget() -> Budget:
+    """For all questions about a rule set."""
+    return Budget(MAX_STEPS, why="the questions about this rule set take too many steps; check fewer rules at a time")
 
 
 @dataclass(slots=True)
@@ -274,6 +283,7 @@ def _rule_search(
         read_tools(environment),
         lambda: Prover(free, environment_scope(environment) if environment.simulated else free),
         progress,
+        budget=make_budget(),
     )
 
 

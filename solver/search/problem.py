@@ -93,13 +93,25 @@ class Budget:
     Attributes:
         steps: how many there are.
         left: how many are left; negative if one more was asked for.
+        why: why a search that used it up has no answer, as words after *because*.
     """
 
-    def __init__(self, steps: int) -> None:
+    def __init__(self, steps: int, within: "Budget | None" = None, *, cost: int = 1, why: str = "") -> None:
+        """`within`: a budget of several searches, which each step uses, too. `cost`: how much of that a step uses."""
+        spent = within is not None and within.left < cost
         self.steps = steps
-        self.left = steps
+        self.left: int = -1 if spent else steps
+        self.why: str = within.why if within is not None and spent else why or f"it takes more than {steps} steps"
+        self._within = within
+        self._cost = cost
+
+    def part(self) -> "Budget":
+        """A budget of as many steps as are left, for what is tried first. It uses what this is within, too."""
+        return Budget(self.left, self._within, cost=self._cost)
 
     def spend(self, steps: int = 1) -> bool:
         """Use some steps; whether there were so many."""
         self.left -= steps
+        if self._within is not None and not self._within.spend(steps * self._cost):
+            self.left, self.why = -1, self._within.why
         return self.left >= 0

@@ -39,6 +39,8 @@ SEARCH_STEPS: Final = 3_000
 """How many steps a search may take that can only find a trace."""
 EXHAUSTIVE_STEPS: Final = 30_000
 """How many if it can also exclude all traces."""
+MAX_SHARE: Final = 5
+"""The part of the budget of a rule set that one question may use."""
 MOST_CALLS: Final = 4
 """The length of the traces that a search with times excludes: each call one edge of a window after the one before."""
 
@@ -78,9 +80,10 @@ class RuleSearch:
         prover: Callable[[], Prover],
         progress: Callable[[], None] = lambda: None,
         steps: int | None = None,
+        budget: Budget | None = None,
     ) -> None:
         """`prover`: makes what searches products, when it is needed. `progress`: called before a search for events.
-        `steps`: how many such a search may take; else many.
+        `steps`: how many such a search may take; else many. `budget`: of all such searches together; none by default.
         """
         untimed = [rule for rule in rules if isinstance(rule.compiled, Automaton)]
         bodies = products.instance_bodies([rule.parsed for rule in untimed])
@@ -91,6 +94,8 @@ class RuleSearch:
         self._violations: Final[dict[str, Goal]] = {}
         self._tools: Final = tools
         self._steps: Final = steps
+        self._budget: Final = budget
+        self._share: Budget | None = None
         self._make_prover: Final = prover
         self._progress: Final = progress
         self._compliant: Final[list[Sequence[Event]]] = []
@@ -118,6 +123,8 @@ class RuleSearch:
         `free`: whether products go through any calls, not only those that meet the environment's preconditions.
         """
         in_order = [rule for rule in self.rules if rule in kept]
+        if self._budget is not None:
+            self._share = Budget(self._budget.steps // MAX_SHARE, self._budget)
         if goal.component is not None:
             automata = {rule: self._component(rule) for rule in in_order if rule in self.bodies}
             prove = self.prover.prove_free if free else self.prover.prove
@@ -174,7 +181,7 @@ class RuleSearch:
 
     def _search(self, rules: Sequence[Rule]) -> Answer[Sequence[Event]]:
         self._progress()
-        return find_trace(self._tools, rules, self._steps)
+        return find_trace(self._tools, rules, self._steps, self._share)
 
     @cached_property
     def _normal(self) -> Mapping[str, s.Formula]:
@@ -189,16 +196,19 @@ def occurrence(plain: s.Formula | None, formula: s.Formula) -> Goal:
 
 
 def find_trace(
-    tools: Mapping[str, ToolSchema], rules: Sequence[Rule], steps: int | None = None
+    tools: Mapping[str, ToolSchema], rules: Sequence[Rule], steps: int | None = None, within: Budget | None = None
 ) -> Answer[Sequence[Event]]:
-    """A trace of events of some tools that keeps all rules. `steps`: how many the search may take; else many."""
+    """A trace of events of some tools that keeps all rules.
+
+    `steps`: how many the search may take; else many. `within`: of which each takes one for each rule.
+    """
     try:
         component = Component(CompiledComponent(rules, tools))
     except FormulaError:  # the negation of a rule may have no monitor
         return Unknown("a rule has no monitor")
     component.advance_time(DEFAULT_START)
     steps = steps or (EXHAUSTIVE_STEPS if component.vocabulary.exact else SEARCH_STEPS)
-    return decide(component, (), DEFAULT_START, Budget(steps))
+    return decide(component, (), DEFAULT_START, Budget(steps, within, cost=len(rules)))
 
 
 def _as_rule(formula: s.Formula) -> Rule:

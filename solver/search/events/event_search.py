@@ -95,7 +95,7 @@ def decide(
                 log.back_to(base)
                 if _keeps_all(component, events, hint, now):
                     return Continuation(hint, events)
-        share = Budget(budget.left) if thorough else budget
+        share = budget.part() if thorough else budget
         for events in starts[:MAX_AIMED]:
             log.back_to(base)
             component.replay_pending(events, now)
@@ -170,7 +170,7 @@ def _search(component: Component, starts: Sequence[Path], now: int, budget: Budg
             start, path = found
             return Continuation(path, start)
         if budget.left < 0:
-            return Unknown(f"it takes more than {budget.steps} steps")
+            return Unknown(budget.why)
         if not relevant.grows_by(space):
             return Lost(_obstacles(space.blocking.values())) if exact and space.exact else _OF_FEW
 

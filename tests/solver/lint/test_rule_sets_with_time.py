@@ -9,11 +9,12 @@ from lawtrace.environments.spec.clock import DEFAULT_START
 from lawtrace.environments.spec.types import INTEGER
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.guard.tools import read_tools
+from lawtrace.solver.lint import rule_sets
 from lawtrace.solver.lint.findings import RuleSetAnalysis
 from lawtrace.solver.lint.rule_sets import analyse_rules, find_rule_examples
 from lawtrace.solver.logic.syntax import Not
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.search.problem import Impossible
+from lawtrace.solver.search.problem import Budget, Impossible
 from lawtrace.solver.search.rule_search import MOST_CALLS, find_trace
 from tests.solver.search.smt.test_rule_encoding import environment_with
 from tests.support.bare_environment import bare_environment
@@ -53,6 +54,20 @@ def test_nothing_is_claimed_where_representative_values_may_not_be_all_that_matt
 def test_a_longer_deadline_beside_a_shorter_one_is_redundant_in_traces_of_any_length() -> None:
     (finding,) = analysed(long="G(a -> F[<= 72h] b)", short="G(a -> F[<= 24h] b)").findings
     assert (finding.kind, finding.rules, finding.reasons, finding.calls) == ("redundant", ("long",), ("short",), None)
+
+
+COUNTS = [f"G(t{n} -> count(t{(n + 1) % 7} since t{(n + 2) % 7}) >= {3 + n % 4})" for n in range(7)]
+DEADLINES = [f"G(t{n % 8} -> F[<= {n + 1}h] t{(n + 3) % 8})" for n in range(20)]
+KEYED = [f"forall x: G(t{n % 3}(p == x) -> F[<= {n + 1}d] t{(n + 1) % 3}(p == x))" for n in range(20)]
+
+
+@pytest.mark.parametrize("formulas", [COUNTS, DEADLINES, KEYED], ids=["counts", "deadlines", "keyed deadlines"])
+def test_questions_about_a_rule_set_end_within_its_steps(formulas: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Budget(5_000, why="the steps are spent")
+    monkeypatch.setattr(rule_sets, "make_budget", lambda: whole)
+    found = [finding for finding in analysed(*formulas).findings if finding.kind == "undecided"]
+    assert -1_000 < whole.left < 0
+    assert any(finding.message.endswith(": the steps are spent") for finding in found)
 
 
 def random_trace(source: RandomFormulas, random: Random) -> list[Step]:
