@@ -39,7 +39,7 @@ SEARCH_STEPS: Final = 3_000
 """How many steps a search may take that can only find a trace."""
 EXHAUSTIVE_STEPS: Final = 30_000
 """How many if it can also exclude all traces."""
-MAX_SHARE: Final = 5
+MAX_SHARE: Final = 3
 """The part of the budget of a rule set that one question may use."""
 MOST_CALLS: Final = 4
 """The length of the traces that a search with times excludes: each call one edge of a window after the one before."""
