@@ -20,7 +20,7 @@ from typing import Final, Literal, TypeVar
 
 from pydantic import BaseModel, Field
 
-from lawtrace.agents.concurrency import run_in_worker_thread
+from lawtrace.agents.concurrency import gather, run_in_worker_thread
 from lawtrace.agents.conversation import ProposalLoopResult, first_usable, run_proposal_loop
 from lawtrace.agents.conversations.rule_proposal import rule_of, validate_signature
 from lawtrace.agents.event_log import EventLog
@@ -79,13 +79,10 @@ class SessionJudgment(FrozenModel):
     because: str = ""
 
 
-class GivenJudgment(StrictModel):
+class GivenJudgment(SessionJudgment):
     """An answer to a question. ``by``: the model, or the person."""
 
     session: str
-    verdict: Judgment
-    words: str = ""
-    because: str = ""
     by: str = "a person"
 
 
@@ -223,7 +220,7 @@ class Formalizing:
             on_group()
             return found
 
-        return list(await asyncio.gather(*(process(*group) for group in groups.items())))
+        return await gather(process(*group) for group in groups.items())
 
 
 class _Group:
@@ -249,7 +246,7 @@ class _Group:
         found = FormalizedGroup(group=self._name, citations=tuple(self._part.by_citation), formalizations=())
         try:
             letters = (chr(ord("A") + number) for number in range(len(self._setup.formalizers)))
-            written = await asyncio.gather(*map(self._formalize, letters, self._setup.formalizers))
+            written = await gather(map(self._formalize, letters, self._setup.formalizers))
             found = found.model_copy(update={"formalizations": tuple(written)})
             if sum(one.failure is None for one in written) < 2:
                 return found
@@ -362,7 +359,7 @@ class _Group:
             result = await self._propose(ANNOTATOR, model, by, self._misquoted, asked, ANNOTATOR_ROUNDS)
             if result.proposals:
                 last, by = result.proposals[-1], setup.models_of(ANNOTATOR.name, model).name_of(ANNOTATOR.name)
-                given.append(GivenJudgment(session=session.id, by=by, **last.model_dump(exclude={"citation"})))
+                given.append(GivenJudgment(session=session.id, by=by, **last.model_dump()))
         return tuple(given)
 
     async def _propose(

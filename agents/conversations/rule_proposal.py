@@ -19,7 +19,6 @@ from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.lint.findings import RuleFinding, RuleFindingKind
 from lawtrace.solver.lint.rule_sets import analyse_rules, tell_rule_examples
 from lawtrace.solver.logic.syntax import atoms_of
-from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.rules import Definition, Rule, check_rules, used_definitions
 
 MERGED_FINDINGS: Final[frozenset[RuleFindingKind]] = frozenset({"equivalent", "redundant"})
@@ -116,12 +115,6 @@ def validate_signature(
         _ = rule.compiled  # compiled here, where a formula that is too large or not safe invalidates one rule
     except InputError as error:
         return str(error)
-    match match_template(rule.parsed):
-        case OperationalRestriction(first, second) | InstructionAdherence(first, second):
-            if atoms_of([first]) == atoms_of([second]):
-                return "both of its parts are the same call, which no provision can mean"
-        case None:
-            pass
     if not atoms_of([rule.parsed]):
         return "it names no tool"
     provision = regulation.by_citation.get(proposed.citation)

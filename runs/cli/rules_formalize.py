@@ -1,7 +1,7 @@
 """``lawtrace rules formalize``: independent formalizations of a regulation, compared by sessions."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +18,7 @@ from lawtrace.agents.conversations.formalization import (
     provision_groups,
 )
 from lawtrace.agents.role_models import RoleModels
-from lawtrace.environments.regulations.regulation import Regulation
+from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags, stage_recipe
 from lawtrace.runs.cli.rules_extract import read_regulation
@@ -69,7 +69,7 @@ def formalize(
     given = [] if answers is None else read_rows(answers, GivenJudgment)
 
     async def work(session: Session) -> Products:
-        stage = _stage(regulation, [*groups], writing, judging, given, provisions or ())
+        stage = _stage(regulation, groups, writing, judging, given)
         return await session.runner(inputs, stages=(stage,)).make(FORMALIZED, incomplete=True)
 
     files = (out.with_suffix(".rules.jsonl"), out.with_suffix(".md"))
@@ -102,11 +102,10 @@ def _specs(models: str) -> list[ModelSpec]:
 
 def _stage(
     regulation: Regulation,
-    names: Sequence[str],
+    groups: Mapping[str, Sequence[Provision]],
     writing: Sequence[ModelSpec],
     judging: Sequence[ModelSpec],
     given: Sequence[GivenJudgment],
-    citations: Sequence[str],
 ) -> Stage[StageInputs, StageContext]:
     """The stage that makes `FORMALIZED`."""
 
@@ -114,7 +113,7 @@ def _stage(
         return {
             **inputs.environment_key(),
             "regulation": stage_key(regulation),
-            "groups": [*names],
+            "groups": {name: [provision.citation for provision in part] for name, part in groups.items()},
             "models": [[*map(str, writing)], [*map(str, judging)]],
             "prompts": [inputs.prompts[role.name].hash for role in (FORMALIZER, ANNOTATOR)],
             "parameters": inputs.recipe.parameters,
@@ -138,7 +137,6 @@ def _stage(
             rounds=context.recipe.conversation.rounds,
             trials=1 + context.resumed,
         )
-        groups = provision_groups(regulation, citations)
         with context.progress.stage("groups of provisions", len(groups)) as step:
             found = await formalizing.groups(groups, step)
         unread = any(one.stopped or any(by.failure for by in one.formalizations) for one in found)

@@ -126,7 +126,6 @@ def proposal(formula: str, citation: str = "Article 97(1)(b)") -> str:
         ("!((!CheckAuthorization U", "Article 97(1)(b)", "line 1"),
         ("G(PayBill -> F[<= 1 month] PayBill)", "Article 97(1)(b)", "line 1"),
         ("forall p: G(PayBill(payee_id == p) -> F[<= 1h] !PayBill(amount == p))", "Article 97(1)(b)", "amount"),
-        ("G(PayBill -> F PayBill)", "Article 97(1)(b)", "the same call"),
         ("G(true)", "Article 97(1)(b)", "names no tool"),
         ("!((!CheckAuthorization) U PayBill)", "Article 999", "does not contain"),
     ],

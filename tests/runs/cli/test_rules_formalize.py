@@ -69,6 +69,15 @@ def test_a_group_without_answers_is_continued(lawtrace: Shell, tmp_path: Path, m
     assert (tmp_path / "o.rules.jsonl").read_text() == ""
 
 
+def test_a_used_up_budget_stops_and_a_higher_one_continues(lawtrace: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(play) as server:
+        server.connect(monkeypatch)
+        code, _, err = lawtrace(*WORDS, "--budget", "messages=1", "--concurrency", "1")
+        assert (code, "budget" in err.lower()) == (1, True)
+        assert lawtrace.json(*WORDS)["groups"] == {"open": 1}
+        assert len(server.requests) == 2
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [
