@@ -137,8 +137,7 @@ def _sentence(answer: Separation) -> str:
             return f"Separated: the first rule set is {trace.first} in this session, the second {trace.second}."
         case Proof():
             given = f", given {', '.join(answer.rules)}" if answer.core else ""
-            world = " for calls that meet the preconditions of their tools" if answer.scope == "environment" else ""
-            return f"Equal{given}: both judge every trace alike{world}. {answer.shown}".rstrip()
+            return f"Equal{given}: both judge every trace alike. {answer.shown}".rstrip()
         case Unknown(why):
             return f"Not separated: {why}."
         case _:

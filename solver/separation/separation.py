@@ -28,8 +28,6 @@ from lawtrace.solver.logic.entailment import visibly_entails
 from lawtrace.solver.logic.normal_form import conjunction, normal_form
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.monitoring.rule_status import OUTCOMES, RuleStatus
-from lawtrace.solver.planner.product import environment_scope
-from lawtrace.solver.planner.search_state import initial_search_state
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.core import minimal_core
 from lawtrace.solver.search.events.component import counts_steps
@@ -37,7 +35,8 @@ from lawtrace.solver.search.problem import Budget, Found, Proof, Unknown
 from lawtrace.solver.search.products.call_scopes import free_scope
 from lawtrace.solver.search.products.prover import Prover
 from lawtrace.solver.search.rule_search import SEARCH_STEPS, Goal, RuleSearch
-from lawtrace.solver.separation.sessions import NO_BINDINGS, Bindings, RuleValues, Script, SessionSampler, scalars
+from lawtrace.solver.separation.demands import demands
+from lawtrace.solver.separation.sessions import RuleValues, Script, SessionSampler, scalars
 
 STEPS: Final = 4_000
 """How many sessions are drawn and executed for one question."""
@@ -45,9 +44,9 @@ FIRST_STEPS: Final = 200
 """After how many steps proofs are tried."""
 MOST_CALLS: Final = 8
 """How many calls a drawn session has at most, without look-ups."""
-REPAIRS: Final = 200
+REPAIRS: Final = 60
 """How many changes of a session are tried in one repair."""
-PATIENCE: Final = 30
+PATIENCE: Final = 20
 """After how many executions without progress a repair starts again from the best trace so far."""
 
 
@@ -71,8 +70,7 @@ class SeparatingTrace:
 
 
 Separation = Found[SeparatingTrace] | Proof[SeparatingTrace] | Unknown
-"""A proof says that the two judge every trace alike that keeps the rules of its core, which are of the context. Its
-scope is ``environment`` if that holds for calls that meet the preconditions of tools."""
+"""A proof says that the two judge every trace alike that keeps the rules of its core, which are of the context."""
 
 
 class _Judge:
@@ -136,8 +134,12 @@ class _Cost:
     odd: int
 
     @property
+    def main(self) -> tuple[int, int, int]:
+        return self.alike, self.broken, self.open
+
+    @property
     def is_clean(self) -> bool:
-        return not (self.alike or self.broken or self.open)
+        return not any(self.main)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +195,7 @@ class Separator:
         self.sampler: Final = SessionSampler(environment, context)
         self.rules: Final = {rule.id: rule for rule in context}
         self.judge: Final = _Judge(self.rules)
-        free = free_scope(environment)
-        self.prover: Final = Prover(free, environment_scope(environment) if environment.simulated else free)
+        self.prover: Final = Prover(free_scope(environment), free_scope(environment))
         self.tools: Final = read_tools(environment)
         self.values: Final[dict[str, RuleValues]] = {}
 
@@ -227,8 +228,6 @@ class _Question:
         self._drawn = 0
         self._best: _Candidate | None = None
         self._starts: Final[set[tuple[object, ...]]] = set()
-        self._examples: Final[list[Sequence[Event]]] = []
-        """Traces of representative events that are judged differently."""
 
     def answer(self) -> Separation:
         if self._have_equal_form():
@@ -238,6 +237,9 @@ class _Question:
         if proof is not None:
             return proof
         found = found or self._look(self._budget.steps)
+        proof = None if found else self._proof(self._separator.rules.keys() - self._skipped)
+        if proof is not None:
+            return proof
         if found is not None:
             events, end = found.script.execute(self._environment)
             return Found(SeparatingTrace(found.script.initial, tuple(events), end, *self._outcomes(events, end)))
@@ -252,30 +254,23 @@ class _Question:
         one, other = (conjunction(normal_form(rule.parsed) for rule in rules.values()) for rules in self._sets)
         return visibly_entails(one, other) and visibly_entails(other, one)
 
-    def _proof(self) -> Proof[SeparatingTrace] | None:
-        """A proof that both judge every trace alike that keeps the context. Counterexamples are remembered."""
-        rules = [
-            Rule(id=name, formula=str(rule.parsed)) for name, rule in self._rules.items() if name not in self._skipped
-        ]
+    def _proof(self, context: Collection[str] = ()) -> Proof[SeparatingTrace] | None:
+        """A proof that both judge every trace alike that keeps some rules of the context."""
+        names = [name for name in self._rules if name in context or any(name in side for side in self._sets)]
+        rules = [Rule(id=name, formula=str(self._rules[name].parsed)) for name in names]
         prover, tools = self._separator.prover, self._separator.tools
         search = RuleSearch(rules, tools, lambda: prover, steps=SEARCH_STEPS)
         proofs: list[Proof[SeparatingTrace]] = []
         for side, implied in enumerate(self._sets):
-            kept = {rule.id for rule in rules} - implied.keys()
             for name in implied:
-                goal = search.violation(name)
-                answer = search.ask(Goal(goal.rule, None, goal.broken), kept)
-                if isinstance(answer, Found):
-                    self._examples.append([step for step in answer.trace if isinstance(step, Event)])
-                elif goal.component is not None and not isinstance(answer, Proof):
-                    answer = search.ask(goal, kept)
+                goal, kept = search.violation(name), {*names} - implied.keys()
+                answer = search.ask(goal if not context else Goal(goal.rule, None, goal.broken), kept, free=True)
                 if not isinstance(answer, Proof) or answer.calls is not None:
                     return None
                 core = tuple(one for one in answer.core if one.text not in self._sets[1 - side])
-                proofs.append(Proof(core, scope=answer.scope, shown=answer.shown))
+                proofs.append(Proof(core, shown=answer.shown))
         core = tuple(dict.fromkeys(one for proof in proofs for one in proof.core))
-        scope = "environment" if any(proof.scope == "environment" for proof in proofs) else "free"
-        return Proof(core, scope=scope, shown=" ".join(dict.fromkeys(proof.shown for proof in proofs)))
+        return Proof(core, shown=" ".join(dict.fromkeys(proof.shown for proof in proofs)))
 
     # Sessions
 
@@ -287,7 +282,7 @@ class _Question:
                 continue
             found = self._shrunk(found)
             start = (found.kept, *(call.tool for call in found.script.calls), *found.not_kept)
-            if start in self._starts:
+            if start in self._starts and self._random.random() < 0.7:
                 continue
             self._starts.add(start)
             found = self._repaired(found)
@@ -298,37 +293,46 @@ class _Question:
         return None
 
     def _draw(self) -> _Candidate | None:
-        """The beginning of a drawn session that is judged differently, else of one that both break; None if neither
-        occurs.
-        """
+        """A drawn session that is judged differently, else one that both break; None if it is neither."""
         sampler, random, number = self._sampler, self._random, self._drawn
         self._drawn += 1
         self._separator.progress()
-        drawn = initial = sampler.state(number)
-        steps: Sequence[tuple[str, Bindings]]
-        if number % 2 and self._examples:
-            example = random.choice(self._examples)
-            shown = [value for event in example for value in scalars(event.result)]
-            initial = sampler.varied(drawn, self._values, random, shown)
-            steps = [(one.tool, {(one.tool, name): value for name, value in one.arguments.items()}) for one in example]
+        drawn = sampler.state(number)
+        initial = sampler.varied(drawn, self._values, random) if random.random() < 0.2 else drawn
+        if random.random() < 0.3:
+            goals = [s.Atom(random.choice(self._tools)) for _ in range(random.randint(1, MOST_CALLS))]
+            groups = [(0, [goal]) for goal in goals]
         else:
-            initial = sampler.varied(drawn, self._values, random) if number % 3 == 2 else drawn
-            steps = [(random.choice(self._tools), NO_BINDINGS) for _ in range(random.randint(1, MOST_CALLS))]
-        state, both_broken = initial_search_state(self._environment, initial), None
-        for tool, bound in steps:
-            if tool not in self._environment.tools:  # a message
-                continue
-            later = sampler.wait(state, self._values, random)
-            after = sampler.call(self._environment.tools[tool], later, self._values, random, bound)
-            if after is not None:
-                state = after
-                outcomes = self._outcomes(state.events, max(state.end, state.now))
-                if "broken" in outcomes:
-                    script = sampler.script(drawn, initial, state.events)
-                    if outcomes != ("broken", "broken"):
-                        return self._assess(script, outcomes.index("broken") ^ 1)
-                    both_broken = both_broken or script
-        return None if both_broken is None else self._assess(both_broken, number % 2)
+            groups = self._demanded(number % 2)
+        script, bound = Script(drawn, initial), dict[str, Json]()
+        before = 0
+        for step, group in groups:
+            place, length = before if step < 0 else len(script.calls), len(script.calls)
+            script = sampler.meet(script, place, group, self._values, random, bound, self._budget) or script
+            before += len(script.calls) - length if step < 0 else 0
+        outcomes = self._outcomes(*script.execute(self._environment))
+        if "broken" not in outcomes:
+            return None
+        alike = outcomes[0] == outcomes[1]
+        return self._assess(script, number % 2 if alike else 1 - outcomes.index("broken"))
+
+    def _demanded(self, kept: int) -> list[tuple[int, list[s.Atom]]]:
+        """Calls that may keep a rule of one set and break one of the other, by step: first those of the step that
+        breaks it, then what comes before, and what comes after.
+        """
+        found: dict[int, list[s.Atom]] = {}
+        for side in (1 - kept, kept):
+            rule = self._random.choice([*self._sets[side].values()])
+            for step, goal in demands(_at_each_step(rule), side == kept, self._random):
+                found.setdefault(step, []).append(goal)
+        groups: list[tuple[int, list[s.Atom]]] = []
+        for step in sorted(found, key=lambda step: (step != 0, step)):
+            goals = dict.fromkeys(found[step])
+            together = [[goal] for goal in goals]
+            if not step:  # one call
+                together = [[one for one in goals if one.tool == tool] for tool in {goal.tool: 0 for goal in goals}]
+            groups += [(step, several) for several in together]
+        return groups
 
     def _outcomes(self, events: Sequence[Event], end: int) -> tuple[TraceOutcome, TraceOutcome]:
         return self._judges[0].outcome(events, end), self._judges[1].outcome(events, end)
@@ -367,7 +371,7 @@ class _Question:
             rule = self._random.choice([*now.not_kept])
             script = self._changed(now, rule)
             other = None if script is None else self._assess(script, now.kept, found, allowed=2)
-            if other is None or (rule in other.not_kept and other.cost > now.cost):
+            if other is None or (rule in other.not_kept and other.cost.main > now.cost.main):
                 continue
             now = other
             if now.cost < found.cost:
@@ -382,31 +386,29 @@ class _Question:
         last, move = len(calls), random.random()
         where = status.violations[0].position if status.violations else status.first_irreparable
         where = last if where is None else min(where, last)
+        bound = _bound_values(rule, status)
         if move < 0.2 and values.fields:
             events, _ = script.execute(self._environment)
-            shown = {*map(str, scalars([event.result for event in events]))}
-            return replace(script, initial=sampler.varied(script.initial, values, random, among=shown))
-        if move < 0.25:
-            return replace(script, initial=sampler.varied(script.initial, values, random))
-        if move < 0.35 and calls:
+            shown = [*map(str, scalars([event.result for event in events]))]
+            fields = dict.fromkeys(values.fields, [*bound.values()] if random.random() < 0.5 else [])
+            return replace(script, initial=sampler.with_other_field(script.initial, values, random, shown, fields))
+        if move < 0.3 and calls:
             number = random.choice([min(where, last - 1), random.randrange(last)])
             return replace(script, calls=(*calls[:number], *calls[number + 1 :]))
-        again = where < last and random.random() < 0.2
-        if again or random.random() < 0.6:
-            place = where if again or status.ending == "broken" else last
-        else:
-            place = random.randint(0, where if status.ending == "broken" else last)
-        state = sampler.after(script, place)
-        tools = [calls[where].tool] if again else [one for one in values.tools if one in self._environment.tools]
-        if state is None or not tools:
-            return None
-        tool = self._environment.tools[random.choice(tools)]
-        state = sampler.wait(state, values, random)
-        after = sampler.call(tool, state, values, random, values.bindings(_bound_values(rule, status), rule.parsed))
-        if after is None:
-            return None
-        made = sampler.script(script.drawn, script.initial, after.events)
-        return replace(made, calls=(*made.calls, *calls[place + again :]))
+        if move < 0.45 and where < last:
+            without = replace(script, calls=(*calls[:where], *calls[where + 1 :]))
+            return sampler.meet(without, where, [s.Atom(calls[where].tool)], values, random, bound, self._budget)
+        events, _ = script.execute(self._environment)
+        before = random.choice([where, where, random.randint(0, where)])
+        after = random.choice([last, last, random.randint(min(where + 1, last), last)])
+        for step, goal in sorted(demands(_at_each_step(rule), True, random), key=lambda one: one[0]):
+            if step == 0 or any(goal.matches(event, bound) for event in events):
+                continue
+            made = sampler.meet(script, before if step < 0 else after, [goal], values, random, bound, self._budget)
+            if made is not None:
+                added = len(made.calls) - len(script.calls)
+                before, after, script = before + (added if step < 0 else 0), after + added, made
+        return None if script is found.script else script
 
     def _values_of(self, name: str) -> RuleValues:
         """What a rule compares calls with."""
@@ -473,6 +475,12 @@ def _reduced(script: Script, parts: Sequence[_Part]) -> Script:
         if ("", 2 * number) in kept
     )
     return Script(script.drawn, initial, tuple(calls))
+
+
+def _at_each_step(rule: Rule) -> s.Formula:
+    """What has to be true at each step, if that is what the rule says, else the rule."""
+    body = s.body_of(rule.parsed)
+    return body.operand if isinstance(body, s.Always) else body
 
 
 def _exclude_each_other(one: Rule, other: Rule) -> bool:

@@ -16,13 +16,23 @@ from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.simulation import call_duration, decode_arguments
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.samplers import FieldValue
-from lawtrace.environments.spec.state import Row, State
+from lawtrace.environments.spec.state import Entity, Row, State
 from lawtrace.environments.spec.tools import FromLookup, FromUser, Tool
-from lawtrace.environments.spec.types import Value, ValueType, WrongFormat, WrongType
+from lawtrace.environments.spec.types import Choice, Value, ValueType, WrongFormat, WrongType
 from lawtrace.schemas.events import Event, FromResult, Json, SaidByUser
-from lawtrace.solver.coverage.value_mutants import FieldOfTool, tracked_fields, values_of
+from lawtrace.solver.coverage.value_mutants import FieldOfTool, values_of
 from lawtrace.solver.logic import syntax as s
-from lawtrace.solver.logic.conditions import comparisons_in, operands
+from lawtrace.solver.logic.conditions import (
+    Condition,
+    OrCondition,
+    comparisons_in,
+    condition_fields,
+    condition_variables,
+    conjuncts,
+    equations,
+    operands,
+    subconditions,
+)
 from lawtrace.solver.logic.terms import (
     RESULT,
     FieldPath,
@@ -30,6 +40,7 @@ from lawtrace.solver.logic.terms import (
     LiteralValue,
     Missing,
     SpanLiteral,
+    is_value,
     leaves,
     parse_date,
 )
@@ -40,20 +51,23 @@ from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.events.field_uses import Field, FieldUses
 from lawtrace.solver.search.events.space import edges
 from lawtrace.solver.search.events.values import constants, derived
+from lawtrace.solver.search.problem import Budget
 
 DRAWN_STATES: Final = 60
 """How many start states are drawn."""
 REDRAWS: Final = 4
 """How often the arguments of a call are drawn if it does not complete."""
+FLIPS: Final = 6
+"""How many changes of the start state are tried for a call that is to have a certain result."""
 MOST_DAYS: Final = 10_000
 """The longest window of days."""
-OTHER_ROW, UNKNOWN_ROW, RULE_VALUE, PAUSE = 0.15, 0.1, 0.5, 0.3
+OTHER_ROW, UNKNOWN_ROW, RULE_VALUE, PAUSE, AGAIN = 0.15, 0.1, 0.5, 0.3, 0.3
 """How often another row is looked up although one is known; a row is named that was not; an argument is a value of the
-rules; time passes before a call."""
+rules; time passes before a call; a call is made as before."""
 
-Bindings = Mapping[tuple[str, str], Json]
-"""Values of arguments, by tool and name."""
-NO_BINDINGS: Final[Bindings] = MappingProxyType({})
+Wanted = Mapping[tuple[str, str], Sequence[Json]]
+"""Values that arguments are to have, by tool and name."""
+NOTHING_WANTED: Final[Wanted] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +132,6 @@ class RuleValues:
                 self.linked.setdefault(place, []).extend(others)
         self.windows: Final = tuple(dict.fromkeys(window for rule in rules for window in _windows(rule.parsed)))
 
-    def bindings(self, values: Mapping[str, Json], formula: s.Formula) -> Bindings:
-        """The arguments that a formula equates with variables of these values."""
-        found: dict[tuple[str, str], Json] = {}
-        for name, places in tracked_fields(formula).items():
-            if name in values:
-                found |= {
-                    (one.tool, str(one.field.path[0])): values[name] for one in places if len(one.field.path) == 1
-                }
-        return found
-
     def times(self, state: SearchState) -> list[int]:
         """The times until the end of the session that are beside the bounds of windows."""
         starts = {time for event in state.events for time in _times(event)}
@@ -191,55 +195,60 @@ class SessionSampler:
             self._states.append(self.environment.populate(self._random))
         return self._states[number % DRAWN_STATES]
 
-    def varied(
+    def varied(self, state: State, values: RuleValues, random: Random) -> State:
+        """The state with other values in half of the fields that the rules read."""
+        for table, entity in self.environment.entities.items():
+            names = [name for name in entity.fields if name in values.fields and name != entity.key]
+            rows: list[Row] = []
+            for row in state.tables[table] if names else ():
+                changed = {name: self._other(table, name, values, random) for name in names if random.random() < 0.5}
+                rows.append(Row({**row.values, **changed}, row.present))
+            state = state.with_table(table, tuple(rows)) if names else state
+        return state
+
+    def with_other_field(
         self,
         state: State,
         values: RuleValues,
         random: Random,
-        wanted: Collection[Json] = (),
-        among: Collection[str] | None = None,
+        keys: Collection[str],
+        fields: Mapping[str, Sequence[Json]],
     ) -> State:
-        """The state with other values in half of the fields that the rules read, or in one.
+        """The state with another value in one field of a row that has one of some keys, as texts, among its values.
 
-        Args:
-            wanted: values that come first.
-            among: keys of rows, as texts, of which one has another value in one field; None for all rows.
+        `fields`: the names of fields that may change, with values that come first.
         """
+        entities = self.environment.entities
+        every = {str(row.values[one.key]) for table, one in entities.items() for row in state.tables[table]}
+        among = every.intersection(keys)
         places = [
             (table, number, name)
-            for table, entity in self.environment.entities.items()
+            for table, entity in entities.items()
             for name in entity.fields
-            if name in values.fields and name != entity.key
+            if name in fields and name != entity.key
             for number, row in enumerate(state.tables[table])
-            if among is None or str(row.values[entity.key]) in among
+            if not among.isdisjoint(map(str, row.values.values()))
         ]
-        if among is not None:
-            places = [random.choice(places)] if places else []
-        changed = dict[tuple[str, int], dict[str, Value]]()
-        for table, number, name in places:
-            pool = self._pool(table, name, values, wanted) if among is not None or random.random() < 0.5 else []
-            if pool:
-                changed.setdefault((table, number), {})[name] = random.choice(pool)
-        for table in dict.fromkeys(table for table, _ in changed):
-            rows = enumerate(state.tables[table])
-            merged = (Row({**row.values, **changed.get((table, number), {})}, row.present) for number, row in rows)
-            state = state.with_table(table, tuple(merged))
-        return state
+        if not places:
+            return state
+        table, number, name = random.choice(places)
+        kind, rows = entities[table].fields[name].type, [*state.tables[table]]
+        first = [value for one in fields[name] if (value := _decoded(kind, one)) is not None]
+        value = random.choice(first) if first else self._other(table, name, values, random)
+        rows[number] = Row({**rows[number].values, name: value}, rows[number].present)
+        return state.with_table(table, tuple(rows))
 
-    def _pool(self, table: str, name: str, values: RuleValues, wanted: Collection[Json]) -> list[Value]:
-        """Values for a field of rows."""
-        kind = self.environment.entities[table].fields[name].type
+    def _other(self, table: str, name: str, values: RuleValues, random: Random) -> Value:
+        """A value for a field of rows."""
+        entities = self.environment.entities
+        kind = entities[table].fields[name].type
         linked = {last_name(one.field) for one in values.linked.get(("", name), ())} - {name}
-        alike = [
-            (other, one)
-            for other, entity in self.environment.entities.items()
-            for one in entity.fields
-            if one in linked and one != entity.key and entity.fields[one].type == kind
-        ]
-        found = [*self._values_seen(table, name), *(value for place in alike for value in self._values_seen(*place))]
-        found += [value for text in values.fields[name] if (value := _decoded(kind, text)) is not None]
-        fitting = [value for value in found if value is not None and kind.encode(value) in wanted] if wanted else []
-        return fitting or list(dict.fromkeys(found))
+        texts: list[Json] = [*values.fields.get(name, ()), *(kind.options if isinstance(kind, Choice) else ())]
+        for other, entity in entities.items():
+            for one in linked & entity.fields.keys() - {entity.key}:
+                texts += [entity.fields[one].type.encode(value) for value in self._values_seen(other, one)]
+        decoded = [value for text in texts if (value := _decoded(kind, text)) is not None]
+        return random.choice(sorted({*self._values_seen(table, name), *decoded}, key=repr))
 
     def _values_seen(self, table: str, name: str) -> list[Value]:
         if (table, name) not in self._seen:
@@ -253,13 +262,16 @@ class SessionSampler:
         """What a caller knows after so many calls of a script; None if one of them does not complete."""
         state: SearchState | None = initial_search_state(self.environment, script.initial)
         for call in script.calls[:number]:
-            tool = self.environment.tools[call.tool]
-            values = decode_arguments(tool, call.arguments)
-            choice = CallChoice(tool, values, dict.fromkeys(call.arguments, SaidByUser()))
-            state = apply_call(self.environment, replace(state, now=max(state.now, call.at)), choice)
+            state = self._repeated(call.tool, call.arguments, replace(state, now=max(state.now, call.at)))
             if state is None:
                 return None
         return state
+
+    def _repeated(self, name: str, arguments: Mapping[str, Json], state: SearchState) -> SearchState | None:
+        """The state after a call with known arguments; None if it does not complete."""
+        tool = self.environment.tools[name]
+        choice = CallChoice(tool, decode_arguments(tool, arguments), dict.fromkeys(arguments, SaidByUser()))
+        return apply_call(self.environment, state, choice)
 
     def script(self, drawn: State, initial: State, events: Sequence[Event]) -> Script:
         """The script of some calls that were made."""
@@ -281,67 +293,137 @@ class SessionSampler:
         state: SearchState,
         values: RuleValues,
         random: Random,
-        bound: Bindings = NO_BINDINGS,
+        wanted: Wanted = NOTHING_WANTED,
         above: frozenset[str] = frozenset(),
     ) -> SearchState | None:
         """The state after a drawn call and the look-ups that it needs; None if it does not complete.
 
-        `bound`: values that arguments mostly have. `above`: the tools for which the call is made.
+        `wanted`: values that arguments mostly have. `above`: the tools for which the call is made.
         """
         guessed = random.random() < UNKNOWN_ROW
-        tables = [one.source.entity.table for one in tool.parameters if isinstance(one.source, FromLookup)]
-        for number, table in enumerate(tables):
-            known = state.known.get(table, {})
-            if len(known) > tables[:number].count(table) and random.random() >= OTHER_ROW:
+        looked_up = [(one.name, one.source.entity) for one in tool.parameters if isinstance(one.source, FromLookup)]
+        for number, (name, entity) in enumerate(looked_up):
+            known, there = state.known.get(entity.table, {}), list(state.state.rows(entity.table))
+            meant = [one for one in there if one.values[entity.key] in wanted.get((tool.name, name), ())]
+            enough = len(known) > [one for _, one in looked_up[:number]].count(entity)
+            if random.random() >= OTHER_ROW and (meant[0].values[entity.key] in known if meant else enough):
                 continue
-            finders = [one for one in self._finding[table] if one.name not in above and one is not tool]
-            key = self.environment.entities[table].key
-            if guessed and not known and (keys := [row.values[key] for row in state.state.rows(table)]):
-                nowhere = FromResult(len(state.events), (key,))
-                state = replace(state, known={**state.known, table: {random.choice(keys): nowhere}})
+            finders = [one for one in self._finding[entity.table] if one.name not in above and one is not tool]
+            if guessed and not known and there:
+                nowhere = FromResult(len(state.events), (entity.key,))
+                keys = {one.values[entity.key]: nowhere for one in meant or there}
+                state = replace(state, known={**state.known, entity.table: keys})
             elif finders:
-                found = self.call(random.choice(finders), state, values, random, bound, above | {tool.name})
+                finder = random.choice(finders)
+                pins = _pinned(finder, entity, meant[0]) if meant else {}
+                found = self.call(finder, state, values, random, {**wanted, **pins}, above | {tool.name})
                 if found is None and not known:
                     return None
                 state = found or state
             elif not known:
                 return None
         for _ in range(REDRAWS):
-            choice = self._choice(tool, state, self._wanted(tool, state, values, random, bound), random)
+            choice = self._choice(tool, state, self._given(tool, state, values, random, wanted), random)
             after = None if choice is None else apply_call(self.environment, state, choice)
             if after is not None:
                 return after
         return None
 
-    def _choice(self, tool: Tool, state: SearchState, wanted: Mapping[str, Value], random: Random) -> CallChoice | None:
-        """Drawn arguments with wanted values. What is said of rows is drawn until it fits, so that it is of one row."""
-        said = [(p.name, p.source) for p in tool.parameters if isinstance(p.source, FromUser)]
-        of_rows = [name for name, source in said if isinstance(source.sampler, FieldValue)]
-        choice = None
-        for _ in range(REDRAWS):
-            choice = self._chooser.sample(state, tool, random)
-            if choice is None or all(choice.values.get(name) == wanted[name] for name in of_rows if name in wanted):
-                break
-        others = {name: value for name, value in wanted.items() if name not in of_rows}
-        if choice is None or not others:
-            return choice
-        given = {name: choice.values[name] for name in choice.origins}
-        return self._chooser.with_values(state, tool, given | others) or choice
+    def meet(
+        self,
+        script: Script,
+        place: int,
+        goals: Sequence[s.Atom],
+        values: RuleValues,
+        random: Random,
+        bound: dict[str, Json],
+        budget: Budget,
+    ) -> Script | None:
+        """The script with one more call at a place, for which some atoms of one tool are true as far as drawn values
+        and changes of the start state make them so; None if no call completes.
 
-    def _wanted(
-        self, tool: Tool, state: SearchState, values: RuleValues, random: Random, bound: Bindings
+        `bound`: values of variables; those of new ones are added.
+        """
+        tool = self.environment.tools.get(goals[0].tool)
+        if tool is None or not budget.spend():
+            return None
+        parts = [part for goal in goals for part in _chosen(goal.condition, random)]
+        wanted, fields = _wanted(tool.name, parts, bound)
+        script, wanted = self._aimed(script, tool, wanted, bound, random)
+        state = self.after(script, place)
+        if state is None:
+            return None
+        known = [one.arguments for one in state.events if one.tool == tool.name and random.random() < AGAIN]
+        state = self.wait(state, values, random)
+        if known:
+            after = self._repeated(tool.name, random.choice(known), state)
+        else:
+            after = self.call(tool, state, values, random, wanted)
+        if after is None:
+            return None
+        made, length = self.script(script.drawn, script.initial, after.events), len(after.events)
+        own, holding = _holding(parts, after.events[-1], bound)
+        for _ in range(FLIPS):
+            if holding == len(parts) or not fields or not budget.spend():
+                break
+            keys = {*map(str, scalars([dict(after.events[-1].arguments), after.events[-1].result]))}
+            changed = replace(made, initial=self.with_other_field(made.initial, values, random, keys, fields))
+            other = self.after(changed, length)
+            found = None if other is None else _holding(parts, other.events[-1], bound)
+            if other is not None and found is not None and found[1] >= holding:
+                made, after, (own, holding) = changed, other, found
+        if holding < len(parts) and random.random() < 0.7:
+            return None
+        bound.update(own)
+        return replace(made, calls=(*made.calls, *script.calls[place:]))
+
+    def _aimed(
+        self, script: Script, tool: Tool, wanted: Wanted, bound: Mapping[str, Json], random: Random
+    ) -> tuple[Script, Wanted]:
+        """What is said of rows is of one row, which has the values that are wanted; one with bound values comes
+        first.
+        """
+        said = _said_of_rows(tool)
+        if not said or random.random() < OTHER_ROW:
+            return script, wanted
+        entity = next(iter(said.values())).entity
+        rows, named = [*script.initial.tables[entity.table]], {*map(str, bound.values())}
+        present = [number for number, row in enumerate(rows) if row.present]
+        fitting = [one for one in present if not named.isdisjoint(map(str, rows[one].values.values()))] or present
+        if not fitting:
+            return script, wanted
+        row = rows[number := random.choice(fitting)]
+        values = dict(row.values)
+        for name, sampler in said.items():
+            kind, texts = sampler.entity.fields[sampler.field].type, wanted.get((tool.name, name), ())
+            fits = sampler.entity is not entity or kind.encode(values[sampler.field]) in texts
+            if texts and not fits and sampler.field != entity.key:
+                values[sampler.field] = _decoded(kind, random.choice(texts)) or values[sampler.field]
+        rows[number] = Row(values, row.present)
+        initial = script.initial.with_table(entity.table, tuple(rows))
+        return replace(script, initial=initial), {**wanted, **_pinned(tool, entity, rows[number])}
+
+    def _choice(self, tool: Tool, state: SearchState, given: Mapping[str, Value], random: Random) -> CallChoice | None:
+        """Drawn arguments, some of them given."""
+        choice = self._chooser.sample(state, tool, random)
+        if choice is None or not given:
+            return choice
+        drawn = {name: choice.values[name] for name in choice.origins}
+        return self._chooser.with_values(state, tool, {**drawn, **given}) or choice
+
+    def _given(
+        self, tool: Tool, state: SearchState, values: RuleValues, random: Random, wanted: Wanted
     ) -> dict[str, Value]:
-        """Values of the rules for some arguments."""
+        """Wanted values, and values of the rules for some of the other arguments that are not said of rows."""
         found: dict[str, Value] = {}
+        heeded, said = random.random() >= OTHER_ROW, _said_of_rows(tool)
         for parameter in tool.parameters:
-            place = tool.name, parameter.name
-            if place in bound and random.random() < 1 - OTHER_ROW:
-                texts = [bound[place]]
-            elif not isinstance(parameter.source, FromUser) or random.random() >= RULE_VALUE:
-                continue
-            else:
+            place, source, texts = (tool.name, parameter.name), parameter.source, list[Json]()
+            if place in wanted and heeded:
+                texts += wanted[place]
+            elif isinstance(source, FromUser) and random.random() < RULE_VALUE and parameter.name not in said:
                 met = values_of(values.linked.get(place) or self._linked.get(place, ()), state.events)
-                texts = [*met] if met and random.random() < RULE_VALUE else values.arguments.get(place, [])
+                texts += met if met and random.random() < RULE_VALUE else values.arguments.get(place, [])
             value = _decoded(parameter.type, random.choice(texts)) if texts else None
             if value is not None:
                 found[parameter.name] = value
@@ -358,6 +440,67 @@ def scalars(value: Json) -> Iterator[Json]:
             pass
         case _:
             yield value
+
+
+def _said_of_rows(tool: Tool) -> dict[str, FieldValue]:
+    """The arguments that state a field of a row."""
+    sources = {one.name: one.source for one in tool.parameters if isinstance(one.source, FromUser)}
+    said = {name: one.sampler for name, one in sources.items() if isinstance(one.sampler, FieldValue)}
+    return {name: sampler for name, sampler in said.items() if sampler.part is None}
+
+
+def _pinned(tool: Tool, entity: Entity, row: Row) -> dict[tuple[str, str], Sequence[Json]]:
+    """The arguments that state fields of a row of some table."""
+    said = {name: one.field for name, one in _said_of_rows(tool).items() if one.entity is entity}
+    return {(tool.name, name): [entity.fields[field].type.encode(row.values[field])] for name, field in said.items()}
+
+
+def _chosen(condition: Condition | None, random: Random) -> list[Condition]:
+    """Conditions that are together sufficient: of alternatives one is drawn."""
+    parts: list[Condition] = []
+    for part in conjuncts(condition):
+        parts += _chosen(random.choice(part.parts), random) if isinstance(part, OrCondition) else [part]
+    return parts
+
+
+def _wanted(
+    tool: str, parts: Sequence[Condition], bound: Mapping[str, Json]
+) -> tuple[dict[tuple[str, str], list[Json]], dict[str, list[Json]]]:
+    """Values that make conditions true: of arguments, and of fields of results by their last names."""
+    arguments: dict[tuple[str, str], list[Json]] = {}
+    fields: dict[str, list[Json]] = {}
+    for part in parts:
+        values = [value for one in subconditions(part) for value in constants(one)]
+        values += [bound[name] for name in condition_variables(part) if name in bound]
+        for place in condition_fields(part):
+            steps = place.path
+            if steps[0] == RESULT:
+                fits = [one for one in values if part.holds(Event(tool, {}, result=_nested(steps[1:], one)), bound)]
+                fields.setdefault(last_name(place), []).extend(fits)
+            else:
+                fits = [
+                    one for one in values if part.holds(Event(tool, {str(steps[0]): _nested(steps[1:], one)}), bound)
+                ]
+                arguments.setdefault((tool, str(steps[0])), []).extend(fits)
+    return {place: values for place, values in arguments.items() if values}, fields
+
+
+def _nested(path: Sequence[str | int], value: Json) -> Json:
+    for step in reversed(path):
+        value = {step: value} if isinstance(step, str) else [value]
+    return value
+
+
+def _holding(parts: Sequence[Condition], event: Event, bound: Mapping[str, Json]) -> tuple[Mapping[str, Json], int]:
+    """The values of variables, also of those that the event alone determines, and how many conditions are true."""
+    found: dict[str, Json] = {}
+    for name, place, elements in (one for part in parts for one in equations(part)):
+        value = place.value(event)
+        items = value if elements and isinstance(value, list) else [value]
+        if items and is_value(items[0]):
+            found[name] = items[0]
+    found |= bound
+    return found, sum(part.holds(event, found) for part in parts)
 
 
 def _decoded(kind: ValueType, value: Json) -> Value:
