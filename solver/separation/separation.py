@@ -1,10 +1,11 @@
 """Separation: a trace that two rules or rule sets judge differently and that breaks nothing else, or a proof that
 there is none.
 
-    sessions    drawn around the two rule sets until one is judged differently (`lawtrace.solver.separation.sessions`)
+    sessions    drawn from what must happen to break a rule of one set and to keep one of the other
+                (`lawtrace.solver.separation.demands`, `lawtrace.solver.separation.sessions`)
+    repair      calls are added, changed and left out, and the start state is varied, until the other set and the
+                context are kept: a rule that is not is chosen, and what may make it kept is tried (as WalkSAT does)
     proofs      that rules imply each other, alone or with the context (`lawtrace.solver.search.rule_search`)
-    repair      calls are added and changed, and the start state is varied, until the context is kept, too: a rule that
-                is not kept is chosen, and what may make it kept is tried (as WalkSAT does)
     shrinking   calls, times and changes of the start state that the difference does not need are taken back
 
 A *separating trace* is executed in the simulator to the end of its session. All draws have fixed seeds, and a step of
@@ -322,6 +323,8 @@ class _Question:
         """
         found: dict[int, list[s.Atom]] = {}
         for side in (1 - kept, kept):
+            if not self._sets[side]:
+                continue
             rule = self._random.choice([*self._sets[side].values()])
             for step, goal in demands(_at_each_step(rule), side == kept, self._random):
                 found.setdefault(step, []).append(goal)

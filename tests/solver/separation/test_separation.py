@@ -140,6 +140,12 @@ def test_rule_sets_are_compared_as_conjunctions() -> None:
     check_separated(BANKING, [both], parts[:1], (), separate(BANKING, [both], parts[:1]))
 
 
+def test_no_rules_are_kept_by_every_trace() -> None:
+    answer = separate(BANKING, [rule("G !PayBill")], ())
+    assert isinstance(answer, Found)
+    assert (answer.trace.first, answer.trace.second) == ("broken", "kept")
+
+
 def test_rules_under_other_readings_are_no_context() -> None:
     question = Question(
         id="q",
