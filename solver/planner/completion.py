@@ -49,7 +49,7 @@ class Completer:
     def __init__(self, environment: Environment, rules: Sequence[Rule], *, use: SolverUse | None = None) -> None:
         """`use`: counts the queries to Z3."""
         self._environment: Final = environment
-        self._rules: Final = {rule.id: rule.compiled for rule in rules}
+        self._monitor: Final = Monitor({rule.id: rule.compiled for rule in rules})
         self._encoded: Final = {rule.id: rule.encodable for rule in rules}
         self._use: Final = SolverUse() if use is None else use
         self._relevance: Final = Relevance(environment, {rule.id: rule.parsed for rule in rules})
@@ -133,7 +133,12 @@ class Completer:
         known = sorted({tool for one in other_than for tool in one.tools})
         tools = tuple(dict.fromkeys([declines.name, *(call.event.tool for call in reading), *known]))
         needless = self._environment.tools.keys() - {declines.name}
-        return self._find(initial, reading, tools, demands, _lengths(1, 1, 1 + len(reading) + most), needless)
+        longest = 1 + len(reading) + most
+        if other_than:  # there is mostly none, and the longest traces alone prove it
+            answer = self._find(initial, reading, tools, demands, [longest], needless, lazily=True)
+            if not isinstance(answer, Found):
+                return answer
+        return self._find(initial, reading, tools, demands, _lengths(1, 1, longest), needless)
 
     def _find(
         self,
@@ -143,9 +148,14 @@ class Completer:
         demands: Mapping[str, CompiledRule],
         lengths: list[int],
         needless: Collection[str],
+        *,
+        lazily: bool = False,
     ) -> Answer[Trace]:
+        """The first trace. `lazily`: demand rules once a trace broke them, so that a proof names few of them."""
         world = _narrowed(self._environment, requested, self._silence)
         encoding = SequenceEncoding(world, self._encoded, initial, self._use)
+        if lazily:
+            encoding.forget_rules()
         silence = compile_formula(parse(f"G({Atom(self._silence.name)} -> WX G {Atom(self._silence.name)})"))
         demands = {**demands, self._silence.name: silence}
         while True:
@@ -154,7 +164,11 @@ class Completer:
                     return unknown
                 case Found(solved):
                     trace = self._replayed(initial, requested, solved)
-                    return _NOT_AS_ENCODED if trace is None else Found(self._minimal(trace, needless))
+                    broken = [] if trace is None else self._not_kept(trace.events)
+                    if trace is not None and not broken:
+                        return Found(self._minimal(trace, needless))
+                    if not encoding.demand_rules(broken):
+                        return _NOT_AS_ENCODED
                 case Impossible(found, length):
                     obstacles = tuple(obstacle for obstacle in found if obstacle.text not in demands)
                     further = (self._relevance.helpers(obstacles) & self._environment.compliance_tools) - {*tools}
@@ -187,10 +201,16 @@ class Completer:
         return Trace(initial, tuple(PlannedCall(event, call.origins) for event, call in made), session.state)
 
     def _are_kept(self, events: Sequence[Event]) -> bool:
-        return Monitor(self._rules).run(events).all_kept()
+        return not self._not_kept(events)
+
+    def _not_kept(self, events: Sequence[Event]) -> list[str]:
+        """The rules that a trace with these events does not keep."""
+        self._monitor.clear()
+        statuses = self._monitor.run(events).final_statuses()
+        return [name for name, status in statuses.items() if status != "kept"]
 
     def _replayed(self, initial: State, requested: Sequence[PlannedCall], solved: SolvedSequence) -> Trace | None:
-        """The trace of a solution; None if it does not behave as encoded."""
+        """The trace of a solution, which may break rules that were not demanded; None if it does not run as encoded."""
         environment, state = self._environment, initial_search_state(self._environment, initial)
         renamed: dict[Value, Value] = {}
         calls: list[PlannedCall] = []
@@ -219,7 +239,7 @@ class Completer:
             renamed |= {key: result[field] for field, key in created.items()}
             calls.append(PlannedCall(after.events[-1], origins or dict(choice.origins)))
             state = after
-        return Trace(initial, tuple(calls), state.state) if self._are_kept(state.events) else None
+        return Trace(initial, tuple(calls), state.state)
 
 
 def _lengths(fewest: int, first: int, most: int) -> list[int]:

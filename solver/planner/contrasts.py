@@ -34,11 +34,12 @@ class DifficultyMeter:
 
     def __init__(self, environment: Environment, rules: Sequence[Rule]) -> None:
         self._environment: Final = environment
-        self._rules: Final = {rule.id: rule.compiled for rule in rules}
+        self._monitor: Final = Monitor({rule.id: rule.compiled for rule in rules})
 
     def applying(self, trace: Trace) -> frozenset[str]:
         """The ids of the rules that the trace triggers."""
-        statuses = Monitor(self._rules).run(trace.events).statuses()
+        self._monitor.clear()
+        statuses = self._monitor.run(trace.events).statuses()
         return frozenset(name for name, status in statuses.items() if status.triggered)
 
     def distance(self, trace: Trace) -> int:
@@ -58,7 +59,8 @@ class DifficultyMeter:
 
     def _unfulfilled_from(self, events: Sequence[Event]) -> list[int]:
         """For each rule that is not kept at the end: the event after which it was kept no more."""
-        monitor = Monitor(self._rules)
+        monitor = self._monitor
+        monitor.clear()
         history = [monitor.final_statuses()]
         for event in events:
             monitor.feed(event)
@@ -129,6 +131,7 @@ class ContrastSearch:
         self._meter: Final = DifficultyMeter(environment, rules)
         self._disputed: Final = {rule.id for rule in rules if rule.source == "manual" or rule.under}
         self._completed: Final[dict[tuple[str, ...], Trace]] = {}
+        self._monitors: Final[dict[tuple[str, ...], Monitor]] = {}
 
     def pairs(self, initial: State, requested: Sequence[PlannedCall], facts: Sequence[Fact]) -> Iterator[ContrastPair]:
         """The pairs of a request, in the order of the facts; none if it cannot be carried out lawfully here."""
@@ -211,8 +214,12 @@ class ContrastSearch:
             return False
         called = {event.tool for event in session.events}
         concerned = {name: rule for name, (named, rule) in self._rules.items() if named & called}
-        monitor = Monitor({name: rule.compiled for name, rule in concerned.items()}).run(session.events)
-        if not monitor.all_kept():
+        names = tuple(concerned)
+        if names not in self._monitors:
+            self._monitors[names] = Monitor({name: rule.compiled for name, rule in concerned.items()})
+        monitor = self._monitors[names]
+        monitor.clear()
+        if not monitor.run(session.events).all_kept():
             statuses = monitor.final_statuses()
             outcomes: dict[str, TraceOutcome] = {name: OUTCOMES[status] for name, status in statuses.items()}
             if legality_of(self._groups, concerned.values(), outcomes) == "unlawful":

@@ -6,10 +6,11 @@ for which shortest beginning this is so, and what stands in the way: a *conflict
 avoids that beginning from then on.
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
+from typing import Final
 
 import z3
 
@@ -96,6 +97,21 @@ class SequenceEncoding:
         if ranges is not None:
             self._calls.begin(self._opened(initial, ranges))
         self._choices: tuple[tuple[str, ...], ...] = ()
+        self._demanded: Final = {*rules}
+
+    def forget_rules(self) -> None:
+        """Demand no rules but those of `demand_rules` from now on.
+
+        A greedy choice that keeps the others, too, is the one that would be made if they were demanded: what is not
+        possible without them is not possible with them.
+        """
+        self._demanded.clear()
+
+    def demand_rules(self, names: Iterable[str]) -> bool:
+        """Demand these rules, too. Returns whether one of them was not yet demanded."""
+        before = len(self._demanded)
+        self._demanded.update(names)
+        return len(self._demanded) > before
 
     def solve(self, tools: Sequence[str], wished: Sequence[Mapping[str, Value]]) -> Answer[SolvedSequence]:
         """Arguments for the tools, as near to the wished ones as a greedy choice gets."""
@@ -195,7 +211,7 @@ class SequenceEncoding:
         """
         called = {tool for step in self._calls.steps for tool in step.calls}
         for name, rule in self._rules.items():
-            if not called & self._named[name]:
+            if name not in self._demanded or not called & self._named[name]:
                 continue
             kept = truth(rule)
             if kept is not True:
