@@ -70,11 +70,8 @@ COMMANDS = {
         },
     ),
     "ltlf": Group(
-        "Evaluate formulas and show their automata.",
-        {
-            "verdicts": _at("ltlf.decide_cases", "Decide for each line whether its formula holds."),
-            "dfa": _at("ltlf.show_automaton", "Show the minimal automaton of a formula."),
-        },
+        "Show the automata of formulas.",
+        {"dfa": _at("ltlf.show_automaton", "Show the minimal automaton of a formula.")},
     ),
     "traces": Group(
         "Synthesize compliant traces and measure coverage.",
