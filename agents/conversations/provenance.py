@@ -192,6 +192,10 @@ class ExtractionProvenance:
         """The unprocessed provisions, and those whose conversation failed."""
         return tuple(provision for provision in self.provisions if provision.fate.fate == "unread")
 
+    @cached_property
+    def by_batch(self) -> dict[int, ProvisionBatch]:
+        return {piece.piece: piece for piece in self.pieces}
+
     def regulation(self) -> Regulation:
         """The regulation as far as the file contains it: the text of every provision."""
         head = self.head

@@ -12,10 +12,10 @@ from lawtrace.agents.conversations.provenance import ExtractionProvenance
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.regulations.documents import read_published_law
 from lawtrace.environments.regulations.regulation import Regulation, load_regulation
-from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags, stage_recipe
 from lawtrace.runs.cli.rules_check import rule_table
 from lawtrace.runs.cli.rules_evaluate import extract_offline_baseline
+from lawtrace.runs.cli.rules_provenance import funnel_table
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.sections import make_extraction_report
@@ -23,7 +23,7 @@ from lawtrace.runs.report.text import percent
 from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.artifacts import EXTRACTED_RULES, PROVENANCE
 from lawtrace.runs.stages.rules_stage import ExtractionScore, score_extraction
-from lawtrace.runs.store.provenance_file import FUNNEL_STEPS, provenance_of, provenance_path
+from lawtrace.runs.store.provenance_file import provenance_of, provenance_path
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.runs.web.export import export_report
 from lawtrace.schemas.errors import OperationalError
@@ -117,8 +117,7 @@ def _shown(
         yield Note(
             f"check the document: {len(provenance.head.parse_warnings) - _MOST_WARNINGS} more warnings are on the page"
         )
-    steps = ((label, getattr(provenance.funnel, step)) for step, label in FUNNEL_STEPS.items())
-    yield make_table(("step", "remaining"), steps)
+    yield funnel_table(provenance.funnel)
     yield rule_table(rules)
     yield score.sentence
     if any(model != "offline" for model in provenance.head.models.values()) and score.curated is not None:
@@ -129,7 +128,7 @@ def _shown(
     if offline:
         yield f"Deterministic baseline used instead of a model for: {', '.join(offline)}."
     if provenance.funnel.not_understood:
-        yield Note(f"{out.with_suffix('.html')} says why provisions are not understood.")
+        yield Note(f"`lawtrace rules provenance {out}` says why provisions are not understood.")
     if provenance.unread:
         yield Note(
             f"{len(provenance.unread)} provisions are incomplete; run the command again to continue. "

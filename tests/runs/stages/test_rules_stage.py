@@ -53,6 +53,23 @@ def test_a_published_law_becomes_rules_with_provenance(lawtrace: Shell, tmp_path
     assert "Article 1(1)(a)" in page
 
 
+def test_provenance_is_shown_in_the_terminal(lawtrace: Shell) -> None:
+    lawtrace.json("rules", "extract", "law.txt", "--out", "rules.jsonl")
+    code, out, _ = lawtrace("rules", "provenance", "rules.jsonl")
+    assert (code, "accepted" in out, "not checkable on tool calls" in " ".join(out.split())) == (0, True, True)
+    code, out, _ = lawtrace("rules", "provenance", "rules.jsonl", "--provision", "Article 1(3)")
+    assert "lay down penalties" in out
+    assert "scope_aligner" in out
+    code, out, _ = lawtrace("rules", "provenance", "rules.jsonl", "--rule", "checkauthorization-before-transferfunds")
+    assert "quote found in the text" in " ".join(out.split())
+    # The rule cites two provisions: the text of the merged rule's provision is shown as well.
+    assert "Article 1(2): “An authorization check must come before funds are" in " ".join(out.split())
+    code, _, err = lawtrace("rules", "provenance", "rules.jsonl", "--rule", "nobody")
+    assert (code, "has no rule 'nobody'" in " ".join(err.split())) == (2, True)
+    code, _, err = lawtrace("rules", "provenance", "law.txt")
+    assert code == 2
+
+
 def test_accepted_rules_load_into_search_and_oracle(lawtrace: Shell, tmp_path: Path) -> None:
     lawtrace.json("rules", "extract", "law.txt", "--out", "rules.jsonl")
     found = lawtrace.json("traces", "synthesize", "--rules", "rules.jsonl", "--count", 8, "--out", "traces.jsonl")
@@ -150,6 +167,14 @@ def test_a_sentence_that_is_not_understood_says_why(lawtrace: Shell, tmp_path: P
         "!((!CheckAuthorization) U GetAccountStatement)",
         "G(TransferFunds -> F RecordAuditEvent)",
     }
+    code, out, _ = lawtrace("rules", "provenance", "rules.jsonl")
+    shown = " ".join(out.split())
+    assert "Of 4 provisions in scope the offline baseline understood 2; 2 are not understood." in shown
+    assert "not understood" in shown
+    code, out, _ = lawtrace(*("rules", "provenance", "rules.jsonl"), "--provision", "1(3)")
+    rule = ("rules", "provenance", "rules.jsonl", "--rule", "recordauditevent-after-transferfunds")
+    shown = " ".join(lawtrace(*rule)[1].split())
+    assert "second: “record an audit event” (RecordAuditEvent" in shown
     page = (tmp_path / "rules.html").read_text(encoding="utf-8")
     assert "in scope, but not understood" in page
     assert "record an audit event" in page
