@@ -301,7 +301,8 @@ class _Question:
         drawn = sampler.state(number)
         initial = sampler.varied(drawn, self._values, random) if random.random() < 0.2 else drawn
         if random.random() < 0.3:
-            goals = [s.Atom(random.choice(self._tools)) for _ in range(random.randint(1, MOST_CALLS))]
+            tools = self._tools if random.random() < 0.6 else [*self._environment.tools]
+            goals = [s.Atom(random.choice(tools)) for _ in range(random.randint(1, MOST_CALLS))]
             groups = [(0, [goal]) for goal in goals]
         else:
             groups = self._demanded(number % 2)
@@ -434,10 +435,13 @@ class _Question:
             found = other
             return True
 
-        for single in (False, True):  # rows of the start state, then their fields
+        single = False  # rows of the start state first, then their fields
+        while True:
             whole = found.script
             minimal_core([*_parts(whole, single=single)], unneeded)
-        return found
+            if single and found.script is whole:
+                return found
+            single = True
 
 
 _Part = tuple[str, int | tuple[int, str]]
