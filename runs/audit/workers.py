@@ -1,6 +1,7 @@
 """An audit of many records: found one after the other, read and judged on all cores, written in order."""
 
 import os
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -150,6 +151,7 @@ _prepared: list[BatchJudge] = []
 
 
 def _prepare(job: AuditJob) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the process that started it says that it was stopped
     _prepared.append(job.batch_judge())
 
 

@@ -20,6 +20,10 @@ def main() -> None:
         app(prog_name="lawtrace")
     except LawtraceError as error:
         _end(error)
+    except SystemExit as end:
+        if end.code == 130:  # Ctrl-C before the command began
+            sys.stderr.write("lawtrace: stopped; nothing was written\n")
+        raise
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in BENCH_MODULES:
             raise

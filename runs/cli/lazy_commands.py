@@ -1,10 +1,13 @@
 """Commands that are imported when they are called, and the one place where their results are printed."""
 
 import inspect
+import os
+import signal
+import sys
 from collections.abc import Callable, Mapping
 from functools import wraps
 from importlib import import_module
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import typer
 from typer._click import Context
@@ -72,7 +75,10 @@ def with_result(function: CommandFunction, *, bench: bool = False) -> Callable[.
     def command(*, as_json: bool, **given: object) -> None:
         if bench:
             require_bench("this command")
-        result = function(**given, as_json=as_json) if prints else function(**given)
+        try:
+            result = function(**given, as_json=as_json) if prints else function(**given)
+        except KeyboardInterrupt as interrupt:
+            _stop(str(interrupt) or "stopped; what was not finished was not written")
         if result is None:
             return
         from lawtrace.runs.cli.output import print_command_result
@@ -85,3 +91,14 @@ def with_result(function: CommandFunction, *, bench: bool = False) -> Callable[.
         parameters.append(json)
     set_parameters(command, parameters)
     return command
+
+
+def _stop(sentence: str) -> NoReturn:
+    """End the process after Ctrl-C. It does not wait for threads, which may be in the middle of a search."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    from lawtrace.runs.cli.output import print_error
+
+    print_error(sentence)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(130)

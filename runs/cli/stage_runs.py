@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
-from lawtrace.runs.cli.output import print_error, print_note
+from lawtrace.runs.cli.output import print_note
 from lawtrace.runs.cli.output_files import check_output, stage_log_folder
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.runner import Session, open_session
@@ -64,8 +64,7 @@ def run_stages(
             return asyncio.run(run(event_log))
         except KeyboardInterrupt:
             kept = f"; every answer is in {stage_log_folder(out)}, the same command continues there" if models else ""
-            print_error(f"stopped before {out} was written{kept}")
-            raise
+            raise KeyboardInterrupt(f"stopped before {out} was written{kept}") from None
 
 
 def open_stage_log(out: Path, what: str, sandbox: str | None = None) -> EventLogFile:
@@ -83,11 +82,10 @@ def open_stage_log(out: Path, what: str, sandbox: str | None = None) -> EventLog
 
 @contextmanager
 def resumable(folder: Path) -> Generator[None]:
-    """A context around a run: on Ctrl-C, print how to resume it."""
+    """A context around a run: on Ctrl-C, say how to resume it."""
     try:
         yield
     except KeyboardInterrupt:
         kept = event_log_path(folder).exists()
         way_on = f"every answer is in the event log, and `lawtrace resume {folder}` continues the run"
-        print_error(f"stopped; {way_on}" if kept else "stopped; nothing was written")
-        raise
+        raise KeyboardInterrupt(f"stopped; {way_on}" if kept else "stopped; nothing was written") from None

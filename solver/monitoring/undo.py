@@ -7,7 +7,7 @@ changes since the mark, whatever the length of the trace. Without an undo log, m
 
 from collections import deque
 from collections.abc import Callable, Generator, Hashable, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final, Protocol, SupportsIndex, TypeVar, cast
 
 T = TypeVar("T")
@@ -39,6 +39,11 @@ class UndoLog:
         self.marks += 1
         try:
             yield
+        except KeyboardInterrupt:
+            while len(self.records) > mark:
+                with suppress(LookupError, ValueError, AttributeError):  # a change that was interrupted is half made
+                    self.back_to(mark)
+            raise
         finally:
             self.back_to(mark)
             self.marks -= 1

@@ -41,6 +41,7 @@ from lawtrace.solver.search.smt.environment_encoding import (
 from lawtrace.solver.search.smt.rule_encoding import Rule, RuleEncoding
 from lawtrace.solver.search.smt.symbolic_logic import SymbolicLogic
 from lawtrace.solver.search.smt.symbolic_trace import SymbolicStep
+from lawtrace.solver.search.smt.symbolic_values import check
 from lawtrace.solver.search.smt.symbolic_windows import TimeBounds
 
 NO_WISHES: Final[Mapping[str, Value]] = MappingProxyType({})
@@ -206,7 +207,7 @@ class CallEncoding:
 
         def excludes(_: Obstacle, others: Sequence[Obstacle]) -> bool:
             # Z3 is told of the others in the order in which they were made.
-            return self.solver.check(*(self._selectors[other] for other in reversed(others)), *goals) == z3.unsat
+            return check(self.solver, *(self._selectors[other] for other in reversed(others)), *goals) == z3.unsat
 
         return minimal_core(reversed(self._selectors), excludes)[::-1]
 
