@@ -34,9 +34,8 @@ from pydantic_core import to_jsonable_python
 
 from lawtrace.environments.literals import parse_result
 from lawtrace.environments.logs import get_logger
-from lawtrace.environments.tool_schemas.schemas import wrong_argument
 from lawtrace.schemas.errors import InputError, LawtraceError
-from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.events import Json
 from lawtrace.solver.guard.decisions import Allow, Call, Refuse
 from lawtrace.solver.guard.guard import Guard
 
@@ -130,15 +129,14 @@ class GuardedWorkbench(Workbench):
         tool = self._own.get(name)
         call = Call(name, given if tool is None else _converted(tool, given), call_id)
         try:
-            if tool is None and (wrong := self._wrong_argument(call)) is not None:
-                self.guard.see(Event(name, given, "rejected", None, wrong))
-                return _error(name, wrong)
             decision = self.guard.before(call)
         except Exception as error:
             _logger.exception("guard.failed", tool=name)
             return _error(name, f"Not carried out. It could not be checked: {_described(error)}")
         if isinstance(decision, Refuse):
             return _error(name, decision.reason)
+        if tool is None and decision.call is not None:
+            given = dict(decision.call.arguments)
         answer = _Answer(_error(name, "The call was cancelled."), error="it was cancelled", unknown=True)
         try:
             answer = await self._call(tool, name, given, token, call_id)
@@ -148,14 +146,6 @@ class GuardedWorkbench(Workbench):
         finally:
             told = self._record(call, answer)
         return _error(name, told) if told is not None else _with_warning(answer.result, decision)
-
-    def _wrong_argument(self, call: Call) -> str | None:
-        """Why the tool may get other arguments than the guard saw: it may convert what has another type."""
-        known = self.guard.tools.get(call.tool)
-        if known is None or not known.parameters or self.guard.mode != "refuse" or not self.guard.concerns(call.tool):
-            return None
-        wrong = wrong_argument(known, call.arguments)
-        return None if wrong is None else f"Not carried out. It could not be checked: {wrong}."
 
     def _record(self, call: Call, answer: _Answer) -> str | None:
         """Record the outcome of a call; what the model is told if that fails."""

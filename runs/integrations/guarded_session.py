@@ -14,7 +14,7 @@ from typing import Any, Final
 from lawtrace.environments.literals import fields_of, items_of
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.tool_schemas.forms import is_wrapped, read_forms
-from lawtrace.environments.tool_schemas.schemas import ToolSchema, declare_tool, make_environment, wrong_argument
+from lawtrace.environments.tool_schemas.schemas import ToolSchema, declare_tool, make_environment
 from lawtrace.runs.audit.transcripts import unwrap_result
 from lawtrace.schemas.choices import Fallback, GuardMode
 from lawtrace.schemas.errors import InputError, OperationalError
@@ -141,7 +141,7 @@ class GuardedSession:
     def before(self, call: Call) -> Decision:
         """Decide about a call, and log the decision. If it is allowed, record its outcome later."""
         with self._lock:
-            why = self._why_undecidable(call.tool, call.arguments)
+            why = self._why_undecidable(call.tool)
             decision = None
             if why is None and self._guard is not None:
                 try:
@@ -171,7 +171,7 @@ class GuardedSession:
             return Refuse(finding)
         return Allow(f"Carried out, but not checked: {why}." if self.mode == "warn" else None, finding)
 
-    def _why_undecidable(self, tool: str, arguments: Mapping[str, Json]) -> str | None:
+    def _why_undecidable(self, tool: str) -> str | None:
         if self._untold is not None or self._current is None:
             return self._untold
         if tool not in self._current.names:
@@ -183,8 +183,6 @@ class GuardedSession:
             if why := self._unusable.get(rule.id):
                 return f"rule {rule.id!r} cannot be checked: {why}"
             if why := next((why for name, why in (self._changed | self._unknown).items() if name in concerned), None):
-                return why
-            if (schema := self._current.schemas.get(tool)) and (why := wrong_argument(schema, arguments)):
                 return why
         return None
 

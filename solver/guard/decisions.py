@@ -192,10 +192,12 @@ class Allow:
     Attributes:
         warning: what the agent should be told in the mode ``warn``.
         finding: what the guard would have objected in the mode ``refuse``, or that it could not decide.
+        call: the call that was decided about and is to be made: with the defaults of arguments that were left out.
     """
 
     warning: str | None = None
     finding: Finding | None = None
+    call: Call | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.logs import get_logger
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.tool_schemas.forms import as_mcp
+from lawtrace.environments.tool_schemas.schemas import ArgumentCheck
 from lawtrace.schemas.choices import Fallback, GuardMode, OnArguable
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import SPEAKERS, CallOutcome, Event, Json, message_event
@@ -40,6 +41,7 @@ from lawtrace.solver.guard.decisions import (
     OpenDuty,
     Refuse,
     Step,
+    Unchecked,
     cite,
     join_findings,
     outcome_of,
@@ -147,6 +149,8 @@ class Guard:
         self._questions: Final = {question.id: question for rule in self._rules for question in rule.questions}
         self._regulation: Final = regulation
         self._compiled: Final = compile_components(self._rules, self.tools)
+        concerned = (tool for name, tool in self.tools.items() if tool.parameters and self.concerns(name))
+        self._checks: Final = {tool.name: ArgumentCheck(tool) for tool in concerned}
         self._lock: Final = threading.RLock()  # also of the sessions that are opened: they try events on one monitor
         self._begin(clock, log)
 
@@ -172,21 +176,42 @@ class Guard:
     def before(self, call: Call | Mapping[str, Any], *, time: int | None = None) -> Decision:
         """Decide whether a call may be made. If it is allowed, `after` must record its outcome.
 
+        Defaults of arguments are filled in as the schema of the tool says; what is allowed is the call with them. A
+        value of another type than the schema has is refused, since the tool might convert it.
+
         `time`: in seconds; the clock's by default. Raises InputError if the call has no name or its arguments are not
         an object.
         """
-        wanted = read_call(call)
+        wanted = self._read(call)
         with self._lock:
             now = self._time(time)
-            decision = self._decide(
-                wanted.tool, lambda vocabulary: vocabulary.call_results(wanted.tool, wanted.arguments, now), now
-            )
+            check = self._checks.get(wanted.tool)
+            wrong = None if check is None else check.wrong(wanted.arguments)
+            if wrong is not None:
+                decision = self._unchecked(wrong)
+            else:
+                decision = self._decide(
+                    wanted.tool, lambda vocabulary: vocabulary.call_results(wanted.tool, wanted.arguments, now), now
+                )
             number = self._log.decided(now, wanted, decision)
             if isinstance(decision, Allow):
+                decision = replace(decision, call=wanted)
                 self._traces.allow(wanted, now, number)
             else:
                 self._traces.skip(wanted, now)
             return decision
+
+    def _read(self, call: Call | Mapping[str, Any]) -> Call:
+        """A call with the defaults of its tool."""
+        read = read_call(call)
+        check = self._checks.get(read.tool)
+        return read if check is None else replace(read, arguments=check.completed(read.arguments))
+
+    def _unchecked(self, why: str) -> Decision:
+        finding = Unchecked((), undecided=True, why=why)
+        if self.mode == "refuse":
+            return Refuse(finding)
+        return Allow(f"Carried out, but not checked: {why}." if self.mode == "warn" else None, finding)
 
     def review(self, event: Event) -> Decision:
         """Decide about a call whose event is known beforehand, as in a simulator. If it is allowed, it has happened."""
@@ -214,7 +239,7 @@ class Guard:
         `outcome`: by default a call with an error has ``raised``, one whose result says ``"success": false`` has
         ``failed``, and any other is ``completed``. Of equal calls without id, the one that was allowed first is meant.
         """
-        made = read_call(call)
+        made = self._read(call)
         outcome = outcome or outcome_of(result, error)
         with self._lock:
             entry = self._traces.known(made)
@@ -232,7 +257,7 @@ class Guard:
         From now on calls are allowed only if all duties can be met in each case. `reason`: for the log. `time`: of a
         call that was not asked about.
         """
-        made = read_call(call)
+        made = self._read(call)
         with self._lock:
             entry = self._traces.known(made)
             if entry is None:

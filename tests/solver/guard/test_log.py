@@ -119,7 +119,7 @@ def test_a_call_whose_line_cannot_be_written_is_not_allowed(tmp_path: Path) -> N
 def test_values_that_are_no_json_are_not_recorded(tmp_path: Path) -> None:
     path = tmp_path / "guard.jsonl"
     guard = lawtrace.Guard(RULES, TOOLS, log=lawtrace.GuardLog(path))
-    call = lawtrace.Call("receipt", {"id": math.nan})
+    call = lawtrace.Call("receipt", {"id": "R-1", "more": math.nan})
     guard.before(call)
     guard.after(call, math.inf)
     assert [line.get("arguments") for line in lines(path)[2:]] == ["not recorded", None]
