@@ -12,7 +12,7 @@ from lawtrace.environments.spec.open_types import ANY, OrNull
 from lawtrace.environments.spec.samplers import OneOf
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromUser, Parameter, Tool
-from lawtrace.environments.spec.types import ObjectOf, ValueType, WrongType
+from lawtrace.environments.spec.types import ObjectOf, ValueType, WrongValue
 from lawtrace.environments.tool_schemas.json_types import NO_TYPE, SchemaReader
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import SPEAKERS
@@ -120,7 +120,7 @@ class ArgumentCheck:
         return parameter is not None and not parameter.required and not _takes_null(parameter.type)
 
     def wrong(self, arguments: Mapping[str, Any]) -> str | None:
-        """What is wrong with an argument: a JSON type, which the tool might convert silently, or a name."""
+        """What is wrong with an argument: a type or format, which the tool might convert silently, or a name."""
         for name, value in arguments.items():
             parameter = self._parameters.get(name)
             if parameter is None:
@@ -132,7 +132,7 @@ class ArgumentCheck:
             else:
                 try:
                     parameter.type.decode(value)
-                except WrongType as error:
+                except WrongValue as error:
                     return f"argument {name!r}: {error}"
                 except (ValueError, TypeError, ArithmeticError):
                     continue
