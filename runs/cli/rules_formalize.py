@@ -45,7 +45,8 @@ def formalize(
     models: Annotated[str, typer.Option(help="Models that write rules, separated by commas; two or more.")] = "",
     annotators: Annotated[str, typer.Option(help="Models that judge sessions, separated by commas.")] = "",
     provisions: Annotated[
-        list[str] | None, typer.Option(help="Provisions or articles, as one group; default: each article. Repeatable.")
+        list[str] | None,
+        typer.Option(metavar="<str>", help="Provisions or articles, as one group; default: each article. Repeatable."),
     ] = None,
     answers: Annotated[Path | None, typer.Option(help="Judgments of sessions by people (JSON lines).")] = None,
     out: Annotated[Path, typer.Option(help="Output file; rules, log and page go next to it.")] = Path(

@@ -59,11 +59,11 @@ class CompiledComponent:
     def __init__(
         self, rules: Sequence[Rule], tools: Mapping[str, ToolSchema], groups: Sequence[QuestionGroup] = ()
     ) -> None:
-        """`groups`: of the open questions on which the rules depend."""
+        """`groups`: of the open questions on which the rules depend; without them, all rules hold together."""
         self.rules: Final = tuple(rules)
         holding: dict[tuple[bool, ...], list[Mapping[str, str]]] = {}
         for readings in enumerate_interpretations(groups):
-            active = tuple(rule.source == "manual" or is_active(rule, readings) for rule in rules)
+            active = tuple(not groups or rule.source == "manual" or is_active(rule, readings) for rule in rules)
             holding.setdefault(active, []).extend([readings] if groups else ())
         self.active: Final = tuple(holding)
         self.readings: Final = (*holding.values(),)

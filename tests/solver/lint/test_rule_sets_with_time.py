@@ -8,6 +8,7 @@ import pytest
 from lawtrace.environments.spec.clock import DEFAULT_START
 from lawtrace.environments.spec.types import INTEGER
 from lawtrace.schemas.errors import FormulaError
+from lawtrace.schemas.questions import Question, Reading
 from lawtrace.solver.guard.tools import read_tools
 from lawtrace.solver.lint import rule_sets
 from lawtrace.solver.lint.findings import RuleSetAnalysis
@@ -154,3 +155,16 @@ def test_examples_of_a_rule_with_time() -> None:
     assert examples.breaking is not None
     assert examples.breaking.steps == ('2026-03-02 09:00 a(p="new-1")',)
     assert [step.split("(")[0][-1] for step in examples.keeping.steps] == ["a", "b"]
+
+
+def test_rules_of_some_readings_are_asked_about_together() -> None:
+    """A question about a rule set is no question of readings: all its rules hold."""
+    readings = (Reading(id="strict", means="It is."), Reading(id="free", means="It is not."))
+    question = Question(id="open", provisions=("Article 1",), asks="Is it?", readings=readings)
+    rules = [
+        Rule(id="some", formula="F a", under={"open": ("strict",)}, questions=(question,)),
+        Rule(id="none", formula="G !a"),
+    ]
+    tools = read_tools(bare_environment(rule.formula for rule in rules))
+    assert isinstance(find_trace(tools, rules), Impossible)
+    assert not isinstance(find_trace(tools, rules[:1]), Impossible)
