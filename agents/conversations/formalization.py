@@ -110,13 +110,12 @@ class Comparison(StrictModel):
     """Two rule sets, by the names of their formalizers.
 
     Attributes:
-        relation: *equal in this world*: for calls that meet the preconditions of the tools.
         why: the proof, or what was tried.
     """
 
     first: str
     second: str
-    relation: Literal["equal", "equal in this world", "separated", "unknown"]
+    relation: Literal["equal", "separated", "unknown"]
     why: str = ""
 
 
@@ -310,7 +309,7 @@ class _Group:
                 comparison, trace = _compare(environment, (first, sets[first]), (name, rules))
                 comparisons.append(comparison)
                 traces += [trace] if trace else []
-                if comparison.relation in {"equal", "equal in this world"}:
+                if comparison.relation == "equal":
                     members.append(name)
                     break
             else:
@@ -403,8 +402,8 @@ def _compare(
     match answer:
         case Found(trace):
             return Comparison(**pair, relation="separated"), trace
-        case Proof(scope=scope, shown=shown):
-            return Comparison(**pair, relation="equal" if scope == "free" else "equal in this world", why=shown), None
+        case Proof(shown=shown):
+            return Comparison(**pair, relation="equal", why=shown), None
         case _:
             return Comparison(**pair, relation="unknown", why=answer.why), None
 

@@ -168,6 +168,7 @@ class _Node:
     """What has been done.
 
     Attributes:
+        carried: the calls so far, the opening among them.
         made: for each matter when its calls so far began.
         path: for each call after the opening its matter.
         results: for each matter the results that its calls may read.
@@ -180,17 +181,15 @@ class _Node:
 
     def after(self, matter: int, carried: _Carried) -> "_Node":
         """The node after the next call of a matter."""
-
-        def changed(parts: tuple[tuple[Json, ...], ...], new: Json) -> tuple[tuple[Json, ...], ...]:
-            return (*parts[:matter], (*parts[matter], new), *parts[matter + 1 :])
-
-        made = (*self.made[:matter], (*self.made[matter], self.carried.now), *self.made[matter + 1 :])
-        return _Node(carried, made, changed(self.results, carried.events[-1].result), (*self.path, matter))
+        made, results = [*self.made], [*self.results]
+        made[matter] = (*made[matter], self.carried.now)
+        results[matter] = (*results[matter], carried.events[-1].result)
+        return _Node(carried, tuple(made), tuple(results), (*self.path, matter))
 
 
 @dataclass(slots=True)
 class _Attempt:
-    """One way through the schedules, and what it attempt.
+    """One way through the schedules, and what it met.
 
     Attributes:
         before: for each matter those that have to begin before it.
