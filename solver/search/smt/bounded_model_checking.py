@@ -26,7 +26,6 @@ from lawtrace.solver.search.problem import Answer, Found, Impossible, Unknown
 from lawtrace.solver.search.smt.call_encoding import CallEncoding, rename
 from lawtrace.solver.search.smt.environment_encoding import cone_of_influence
 from lawtrace.solver.search.smt.rule_encoding import Rule
-from lawtrace.solver.search.smt.symbolic_values import check
 
 QUERY_RLIMIT = 20_000_000
 """Z3's resource units for one query. Queries beyond them are reported as undecided."""
@@ -76,7 +75,7 @@ class BoundedEncoding:
         )
 
     def _ask(self, *goals: z3.BoolRef) -> Answer[tuple[Event, ...]]:
-        result = check(self._calls.solver, *self._calls.selectors, *goals)
+        result = self._calls.solver.check(*self._calls.selectors, *goals)
         if result == z3.unsat:
             return Impossible(self._calls.obstacles(*goals), self.length)
         if result != z3.sat:

@@ -41,7 +41,6 @@ from lawtrace.solver.search.smt.environment_encoding import (
 from lawtrace.solver.search.smt.rule_encoding import Rule, RuleEncoding
 from lawtrace.solver.search.smt.symbolic_logic import SymbolicLogic
 from lawtrace.solver.search.smt.symbolic_trace import SymbolicStep
-from lawtrace.solver.search.smt.symbolic_values import check
 from lawtrace.solver.search.smt.symbolic_windows import TimeBounds
 
 NO_WISHES: Final[Mapping[str, Value]] = MappingProxyType({})
@@ -134,6 +133,7 @@ class CallEncoding:
         self.logic: Final = SymbolicLogic()
         self.solver: Final = z3.SimpleSolver()
         self.solver.set("rlimit", rlimit)
+        self.solver.set("ctrl_c", False)  # Z3 forgets a Ctrl-C that comes when it nearly has its answer
         self.tools: Final = tools_in_cone(environment, observed_results(rules.values()))
         self.steps: Final[list[SymbolicStep]] = []
         self._initial = initial
@@ -207,7 +207,7 @@ class CallEncoding:
 
         def excludes(_: Obstacle, others: Sequence[Obstacle]) -> bool:
             # Z3 is told of the others in the order in which they were made.
-            return check(self.solver, *(self._selectors[other] for other in reversed(others)), *goals) == z3.unsat
+            return self.solver.check(*(self._selectors[other] for other in reversed(others)), *goals) == z3.unsat
 
         return minimal_core(reversed(self._selectors), excludes)[::-1]
 

@@ -23,7 +23,6 @@ from lawtrace.solver.search.problem import Answer, Found, Impossible, Obstacle, 
 from lawtrace.solver.search.smt.call_encoding import CallEncoding, open_parts
 from lawtrace.solver.search.smt.environment_encoding import cone_of_influence
 from lawtrace.solver.search.smt.rule_encoding import Rule
-from lawtrace.solver.search.smt.symbolic_values import check
 
 SEQUENCE_RLIMIT = 4_000_000
 """Z3's resource units for one query."""
@@ -220,7 +219,7 @@ class SequenceEncoding:
 
     def _check(self, *assumed: z3.BoolRef) -> z3.CheckSatResult:
         started = self._use.clock()
-        result = check(self._calls.solver, *self._calls.selectors, *assumed)
+        result = self._calls.solver.check(*self._calls.selectors, *assumed)
         self._use.queries += 1
         self._use.seconds += self._use.clock() - started
         return result

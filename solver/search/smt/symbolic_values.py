@@ -45,14 +45,6 @@ MOST_WORDS: Final = 256
 """Functions of an open text are tabulated for up to so many texts."""
 
 
-def check(solver: z3.Solver, *assumptions: z3.BoolRef) -> z3.CheckSatResult:
-    """What Z3 finds. While it checks, it takes Ctrl-C itself and says that it does not know."""
-    result = solver.check(*assumptions)
-    if result == z3.unknown and solver.reason_unknown() == "interrupted from keyboard":
-        raise KeyboardInterrupt
-    return result
-
-
 class SymbolicValues:
     """Comparisons, arithmetic, functions and aggregates of values."""
 

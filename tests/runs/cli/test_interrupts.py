@@ -68,3 +68,35 @@ def test_ctrl_c_in_a_search_ends_the_command(command: str, presses: int, tmp_pat
     assert err.count("lawtrace: stopped") == 1
     assert "Traceback" not in err
     assert time.monotonic() - pressed < 5  # on a busy machine; else within a second
+
+
+FINALIZED = """
+import os, signal
+from lawtrace.runs import cli
+
+class Finalized:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        [None for _ in range(100)]
+
+def app(**_):
+    Finalized()
+    while True:
+        pass
+
+cli.app = app
+cli.main()
+"""
+
+
+def test_ctrl_c_while_an_object_is_finalized_comes_again() -> None:
+    process = subprocess.run(
+        [sys.executable, "-c", FINALIZED],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        preexec_fn=hear_interrupts,
+    )
+    assert process.returncode == -signal.SIGINT
+    assert "ignored" not in process.stderr
