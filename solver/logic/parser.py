@@ -33,7 +33,7 @@ from lawtrace.solver.logic.conditions import (
     condition_parts,
     conjuncts,
 )
-from lawtrace.solver.logic.scoping import bind, bind_elements, bind_term, quantify, rename_fields, require_closed
+from lawtrace.solver.logic.scoping import bind, bind_elements, bind_term, quantify, rename_fields
 from lawtrace.solver.logic.terms import (
     RESERVED_IN_CONDITIONS,
     Arithmetic,
@@ -98,7 +98,12 @@ def parse(text: str, definitions: tuple[Definition, ...] = ()) -> s.Formula:
         FormulaError: with the line, the column, what was expected, and the line of text with a caret under it.
     """
     formula = _read(text, definitions)
-    require_closed(formula)
+    if free := s.free_variables(formula):
+        name = min(free)
+        place = re.search(rf"\b{name}\b", text)
+        before = text[: place.start() if place else 0]
+        message = f"`{name}` is not bound: begin with `forall {name}: ...`, or, if it is a field, put it into a call"
+        raise located(text, message, before.count("\n") + 1, len(before) - before.rfind("\n"))
     return formula
 
 
@@ -112,10 +117,12 @@ def _read(text: str, definitions: tuple[Definition, ...]) -> s.Formula:
         if expected == {"CALENDAR"} and (number := re.search(r"-[0-9.]+\s*$", text[: token.start_pos])):
             place = number.start() - (token.start_pos or 0) + cast("int", token.column)
             raise located(text, "a span of time is not negative", cast("int", token.line), place) from None
-        raise _located(text, _unexpected(token, expected), token) from None
+        remedy = "" if token.type == "$END" else _remedy(text, cast("int", token.start_pos), expected)
+        raise _located(text, _unexpected(token, expected) + remedy, token) from None
     except UnexpectedCharacters as error:
         character = text[error.pos_in_stream]
         message = f"`{character}` does not begin anything that a formula is made of"
+        message += _remedy(text, cast("int", error.pos_in_stream), error.allowed)
         raise _located(text, message, Token("", character, line=error.line, column=error.column)) from None
     except _RejectedToken as error:
         raise _located(text, error.message, error.token) from None
@@ -314,6 +321,9 @@ class _Builder(Transformer[Token, s.Formula]):
     def field(self, steps: list[Token]) -> Term:
         if [str(step) for step in steps] == ["now"]:
             return Now()
+        if (word := str(steps[0])) in ("True", "False", "null", "None"):
+            instead = f"write `{word.lower()}`" if word[0] in "TF" else "a comparison with a missing value is false"
+            raise _RejectedToken(f"`{word}` is no value: {instead}; in backquotes it is the name of a field", steps[0])
         try:
             return FieldPath(tuple(map(_step_of, steps)))
         except (FormulaError, ValueError) as error:  # a reserved word, an index of thousands of digits
@@ -470,6 +480,44 @@ def _unexpected(token: Token, expected: set[str]) -> str:
             expected = expected - covered
     found = "the text ends" if token.type == "$END" else f"found `{token}`"
     return f"{found} where {' or '.join(phrases) or 'nothing more'} was expected"
+
+
+_WINDOW: Final = "windows stand in brackets, as in `F[<= 60d]`, and formulas in parentheses"
+_QUOTES: Final = "texts stand in double quotes"
+_LISTS: Final = 'lists stand in brackets: `x in ["a", "b"]`'
+_HABITS: Final = (
+    (r"<?=>|<?->|[→↔]", "`->` is implies, `<->` if and only if, `>=` at least", "`->` stands between formulas"),
+    (r"<>", "write `!=`", "write `!=`"),
+    (r"={1,3}|\bis\b", "equality is `==`", "equality is `==`"),
+    (r"&&?|∧|\band\b|\bAND\b", "`&` joins formulas", "within the parentheses of a call `and` joins conditions"),
+    (r"\|\|?|∨|\bor\b|\bOR\b", "`|` joins formulas", "within the parentheses of a call `or` joins conditions"),
+    (r"\bnot\s+in\b", "", "write `not x in list`"),
+    (r"!|[~¬]|\b(not|NOT)\s+\w+", "before a formula write `!`", "before a condition write `not`"),
+    (r"'[^'\n]*'?|[“”‘’]", _QUOTES, _QUOTES),
+    (r"\bin\s*[({][^)}\n]*", _LISTS, _LISTS),
+    (
+        r"\b(forall|exists)\s+\w+",
+        "a quantifier inside stands in parentheses, `(exists x: ...)`",
+        "`any r in list: ...`",
+    ),
+    (r"\b[FGXOHYURWS]\s*(within|[{<]=?|\[)\s*(\w+|\{)?", _WINDOW, _WINDOW),
+    (r"[0-9]+\s+[a-z]+", "write `60d` for 60 days", "write `60d` for 60 days"),
+    (r"\w\[", "", "`.` leads into a value: `result.rows.0.id`"),
+    (r"[<>]=?", "", "join two comparisons with `and`"),
+)
+"""What people and models write by habit, as a pattern that covers the place of the error; what to write instead in a
+formula, and in a condition."""
+
+
+def _remedy(text: str, place: int, expected: set[str]) -> str:
+    """What to write instead at the place of an error, if it is known what was meant."""
+    in_condition = bool(expected & {"_BOTH", "_NOT"})
+    for pattern, formula, condition in _HABITS:
+        instead = condition if in_condition else formula
+        if instead and any(found.start() <= place < found.end() for found in re.finditer(pattern, text)):
+            return f": {instead}"
+    word = re.findall(r"^\w*", text[place:])[0]
+    return f": write `{word.upper()}`" if word.upper() in s.RESERVED - {word} and not in_condition else ""
 
 
 def _located(text: str, message: str, token: Token) -> FormulaError:

@@ -4,17 +4,18 @@ A subformula is *safe* for some known variables if it finds the values of its ot
 fields, `x == term` the value of a term whose variables are known, S and Y what their operand finds. A conjunction is
 safe if its parts can be evaluated in an order in which each is; a disjunction if each part finds the same variables.
 Negations, comparisons and formulas about the future find nothing: all their variables must be known.
-An error says what is missing, with an example that would be safe.
+An error says what is missing, and what would make the rule safe if an event of it can.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import Final
 
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.logic import syntax as s
-from lawtrace.solver.logic.conditions import Comparison, all_of, equations
+from lawtrace.solver.logic.conditions import Comparison, conjuncts, equations
 from lawtrace.solver.logic.normal_form import original_names, readable
-from lawtrace.solver.logic.terms import BoundVariable, FieldPath, Term, leaves
+from lawtrace.solver.logic.terms import BoundVariable, Term, leaves
 from lawtrace.solver.logic.violations import cases
 
 
@@ -22,42 +23,30 @@ class UnsafeFormulaError(FormulaError):
     """A formula does not say which values its variables have.
 
     Attributes:
-        part: the text of the subformula that would need to.
+        part: the subformula in normal form that would need to.
         variable: one of the variables.
     """
 
-    def __init__(self, part: s.Formula, missing: frozenset[str], example: s.Formula) -> None:
-        self.part = original_names(str(readable(part)))
-        self.variable = original_names(min(missing))
-        super().__init__(
-            f"`{self.part}` does not say which values `{self.variable}` has, so every value there is would have to be "
-            f"tried: name an event that has it, as in `{original_names(str(example))}`"
-        )
+    def __init__(self, part: s.Formula, missing: frozenset[str], remedy: str = "") -> None:
+        self.part, self.variable = part, min(missing)
+        name, text = original_names(self.variable), shortened(original_names(str(readable(part))))
+        remedy = remedy or f"name a call that has it next to it, as in `Tool(field == {name}) & ...`"
+        super().__init__(f"`{text}` does not say which values `{name}` has, and not all can be tried: {remedy}")
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """The text of the call or comparison in the part that names the variable, and the variable."""
+        leaves = (one for one in s.subformulas(self.part) if isinstance(one, s.Atom | s.Compare))
+        naming = (str(leaf) for leaf in leaves if self.variable in s.free_variables(leaf))
+        return original_names(next(naming, "")), original_names(self.variable)
 
 
-def unsafe(part: s.Formula, missing: frozenset[str]) -> UnsafeFormulaError:
-    """The error for a subformula in normal form that needs the values of some variables."""
-    names = tuple(sorted(s.free_variables(part)))
-    written, event = readable(part), _naming(names)
-    if isinstance(written, s.Not):
-        return UnsafeFormulaError(part, missing, s.ForAll(names, s.Always(s.Implies(event, written.operand))))
-    return UnsafeFormulaError(part, missing, s.Exists(names, s.Eventually(s.And(event, written))))
+def shortened(text: str) -> str:
+    """A text that is printed in a message, without its end if it is long."""
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
-def unsafe_since(formula: s.Since, missing: frozenset[str]) -> UnsafeFormulaError:
-    """The error for `f S g` with variables in f that g lacks."""
-    right = s.And(_naming(tuple(sorted(missing))), readable(formula.right))
-    return UnsafeFormulaError(formula, missing, replace(formula, left=readable(formula.left), right=right))
-
-
-def _naming(variables: Sequence[str]) -> s.Atom:
-    """A call that says which values the variables have, for examples."""
-    fields = ("field", "other", "third", *(f"field_{number}" for number in range(4, len(variables) + 1)))
-    parts = [
-        Comparison(FieldPath((field,)), "==", BoundVariable(name))
-        for field, name in zip(fields, variables, strict=False)
-    ]
-    return s.Atom("Tool", all_of(parts))
+_SHOWN: Final = 120
 
 
 def finds(formula: s.Formula, bound: frozenset[str]) -> bool:
@@ -98,13 +87,33 @@ def check_safety(normal: s.Formula) -> None:
     """Raises UnsafeFormulaError if a rule, given in normal form, is not safe."""
     for case in cases(normal):
         check = _check_finding if case.every_step else _check_test
-        check(case.formula, frozenset())
+        try:
+            check(case.formula, frozenset())
+        except UnsafeFormulaError as error:
+            remedy = _remedy(error.variable, case.formula, normal) if case.every_step else ""
+            raise UnsafeFormulaError(error.part, frozenset({error.variable}), remedy) from None
+
+
+def _remedy(variable: str, violation: s.Formula, normal: s.Formula) -> str:
+    """An addition that says which values a variable has: that a call of the rule which has it was made before."""
+    for atom in s.subformulas(normal):
+        for part in conjuncts(atom.condition) if isinstance(atom, s.Atom) else ():
+            if variable not in {name for name, _, _ in equations(part)}:
+                continue
+            call = s.Since(s.Top(), replace(atom, condition=part))
+            try:
+                _check_finding(s.And(call, violation), frozenset())
+            except UnsafeFormulaError as error:
+                if error.variable == variable:
+                    continue
+            return f"add `& {original_names(str(readable(call)))}` to what stands before `->`"
+    return ""
 
 
 def _check_test(formula: s.Formula, bound: frozenset[str]) -> None:
     """Check that the formula can be tested once the values of the bound variables are known."""
     if missing := s.free_variables(formula) - bound:
-        raise unsafe(formula, missing)
+        raise UnsafeFormulaError(formula, missing)
     _check_finding(formula, bound)
 
 
@@ -117,7 +126,7 @@ def _check_finding(formula: s.Formula, bound: frozenset[str]) -> None:
         case s.Atom() | s.Compare():
             if not finds(formula, bound):
                 known = equations(formula.condition) if isinstance(formula, s.Atom) else []
-                raise unsafe(formula, free - bound - {name for name, _, _ in known})
+                raise UnsafeFormulaError(formula, free - bound - {name for name, _, _ in known})
             if isinstance(formula, s.Compare):
                 _check_terms((formula.comparison.left, formula.comparison.right))
         case s.And(parts):
@@ -125,25 +134,25 @@ def _check_finding(formula: s.Formula, bound: frozenset[str]) -> None:
             while waiting:
                 part = next((part for part in waiting if finds(part, bound)), None)
                 if part is None:
-                    raise unsafe(formula, s.free_variables(waiting[0]) - bound)
+                    raise UnsafeFormulaError(waiting[0], s.free_variables(waiting[0]) - bound)
                 _check_finding(part, bound)
                 waiting.remove(part)
                 bound |= s.free_variables(part)
         case s.Or(parts):
             for part in parts:
                 if missing := free - s.free_variables(part) - bound:
-                    raise unsafe(part, missing)
+                    raise UnsafeFormulaError(part, missing)
                 _check_finding(part, bound)
         case s.Since(left, right):  # it finds values, for a table of them
             if missing := s.free_variables(left) - s.free_variables(right):
-                raise unsafe_since(formula, missing)
+                raise UnsafeFormulaError(formula, missing)
             _check_finding(right, frozenset())
             _check_test(left, free)
         case s.Yesterday(operand):
             _check_finding(operand, frozenset())
         case _:  # it finds none
             if missing := free - bound:
-                raise unsafe(formula, missing)
+                raise UnsafeFormulaError(formula, missing)
             for operand in reversed(s.children(formula)):
                 _check_test(operand, free)
 
@@ -156,7 +165,7 @@ def _check_terms(terms: Iterable[Term]) -> None:
                 _check_finding(atom, frozenset())
                 if since is not None:
                     if missing := since.variables - atom.variables:
-                        raise unsafe(since, missing)
+                        raise UnsafeFormulaError(since, missing)
                     _check_finding(since, frozenset())
             case s.RelationAggregate(variables=variables, formula=formula, term=term):
                 _check_finding(formula, s.free_variables(formula) - frozenset(variables))

@@ -82,13 +82,6 @@ def rename_variable(formula: s.ForAll, variable: str) -> s.ForAll:
     return s.ForAll((variable,), renamed)
 
 
-def require_closed(formula: s.Formula) -> None:
-    """Raise FormulaError if a variable is not bound."""
-    if free := s.free_variables(formula):
-        name = min(free)
-        raise FormulaError(f"`{name}` is not bound in `{formula}`: begin with `forall {name}: ...`")
-
-
 def map_formula(formula: s.Formula, change: Callable[[Leaf], Term]) -> s.Formula:
     """The formula with each field, literal and variable of each term replaced."""
 

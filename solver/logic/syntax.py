@@ -319,8 +319,7 @@ class _Quantifier(_Node):
         if unused := set(self.variables) - free_variables(self.body):
             name = min(unused)
             raise FormulaError(
-                f"no condition in `{self.body}` compares a field with `{name}`: write for instance "
-                f"`Tool(field == {name})` or `Tool({name} in field)`"
+                f"no condition compares a field with `{name}`: write `Tool(field == {name})` or `Tool({name} in field)`"
             )
 
     def __str__(self) -> str:

@@ -72,7 +72,8 @@ def _check_safety(formula: s.Formula) -> None:
     try:
         check_safety(normal_form(formula))
     except UnsafeFormulaError as error:
-        raise _Fault(str(error), error.part.removeprefix("!"), tool=error.variable) from error
+        call, variable = error.place
+        raise _Fault(str(error), call, tool=variable) from error
 
 
 # Names
@@ -81,12 +82,11 @@ def _check_safety(formula: s.Formula) -> None:
 def _check_names(formula: s.Formula, signature: Signature) -> None:
     for atom in s.atoms_of([formula]):
         if atom.tool not in signature:
-            raise _Fault(f"unknown tool `{atom.tool}` in `{formula}`{_nearest(atom.tool, signature)}", atom, atom.tool)
+            raise _Fault(f"unknown tool `{atom.tool}`{_nearest(atom.tool, signature)}", atom, atom.tool)
         tool = signature[atom.tool]
         if clash := atom.variables & set(tool.arguments):
             raise _Fault(
-                f"`{min(clash)}` is the variable of `{formula}` and an argument of `{atom.tool}`: "
-                "give the variable another name",
+                f"`{min(clash)}` is a variable and an argument of `{atom.tool}`: give the variable another name",
                 min(clash),
             )
 

@@ -69,10 +69,9 @@ def test_words_and_symbols_print_alike(words: str, symbols: str) -> None:
         ("X U", 1, 3, "`U` is an operator"),
         ("a)", 1, 2, "found `)`"),
         ("a $ b", 1, 3, "`$` does not begin"),
-        ("P(x = 1)", 1, 5, "`=` does not begin"),
+        ("P(x = 1)", 1, 5, "equality is `==`"),
         ("P(x <)", 1, 6, "found `)` where a value was expected"),
         ("P(1)", 1, 4, "found `)` where a comparison was expected"),
-        ("P()", 1, 3, "found `)` where a condition was expected"),
         ("P(x indeed)", 1, 5, "found `indeed`"),
         ("G(P(x > 3 -> F b)", 1, 11, "found `->` where `and` or `or` or `)` was expected"),
         ("P(x == 1e999)", 1, 8, "cannot be read"),
@@ -183,7 +182,7 @@ def test_every_construct_prints_as_it_is_read(text: str) -> None:
         ("G a(p > 2 calendar months)", 11, "found `calendar`"),
         ("forall x: F(a(p == x) & (exists x: b(p == x)))", 8, "`x` is bound again inside"),
         ("forall x, x: F a(p == x)", 8, "names a variable twice"),
-        ("forall x: F a", 8, "no condition in `F a` compares a field with `x`"),
+        ("forall x: F a", 8, "no condition compares a field with `x`"),
         ("forall now: F a(p == now)", 8, "`now` cannot name the variable of a quantifier"),
         ("forall x: F a(x)", 8, "`x` stands alone"),
         ("forall x: F a(x.p == 1)", 8, "the variable `x` is one value and has no parts"),
@@ -203,5 +202,28 @@ def test_bad_input_of_time_and_objects(text: str, column: int, said: str) -> Non
 
 
 def test_a_variable_that_is_not_bound_is_refused() -> None:
-    with pytest.raises(FormulaError, match="`x` is not bound in `G x > 3`: begin with `forall x"):
+    with pytest.raises(FormulaError, match="line 1, column 3: `x` is not bound: begin with `forall x"):
         parse("G x > 3")
+
+
+HABITS = {
+    "P(x == 1) && Q": "`&` joins formulas", "P and Q": "`&` joins formulas", "P(x == 1 OR y)": "`or` joins conditions",
+    "P(x == 1 || y)": "`or` joins conditions", "P || Q": "`|` joins formulas", "P(x == 1 -> y)": "stands between",
+    "P => F Q": "`->` is implies", "P <=> Q": "`<->` if and only if", "P implies Q": "write `IMPLIES`",
+    "P(x == 'yes')": "double quotes", 'P(x in ("a", "b"))': "lists stand in brackets", "not P(x == 1)": "write `!`",
+    "P(!x == 1)": "write `not`", "P(x not in [1])": "`not x in list`", "P(x == True)": "write `true`",
+    "P(x == None)": "missing value", "F within 60 days P": "`F[<= 60d]`", "F<=60d P": "`F[<= 60d]`",
+    "F[60 days] P": "write `60d`", "P & exists y: Q(x == y)": "in parentheses", "P(1 < x < 3)": "with `and`",
+    "G forall y: P(x == y)": "in parentheses", "P(result[0] == 1)": "result.rows.0.id", "P(x <> 1)": "write `!=`",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HABITS)
+def test_an_error_says_what_to_write_instead(text: str) -> None:
+    with pytest.raises(FormulaError) as caught:
+        parse(text)
+    assert HABITS[text] in str(caught.value).split("\n")[0]
+
+
+def test_a_call_without_conditions_may_have_parentheses() -> None:
+    assert parse("G(P() -> F attempted(Q()))") == parse("G(P -> F attempted(Q))")

@@ -57,8 +57,8 @@ def test_known_names(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("F PayBil", "unknown tool `PayBil` in `F PayBil`: did you mean `PayBill`?"),
-        ("F Zebra", "unknown tool `Zebra` in `F Zebra`: there is `CheckAuthorization`, `PayBill`"),
+        ("F PayBil", "unknown tool `PayBil`: did you mean `PayBill`?"),
+        ("F Zebra", "unknown tool `Zebra`: there is `CheckAuthorization`, `PayBill`"),
         ("F PayBill(amout > 1)", "`PayBill` has no argument `amout` in `PayBill(amout > 1)`: did you mean `amount`?"),
         (
             "G CheckAuthorization(result.authorised)",

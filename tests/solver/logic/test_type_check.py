@@ -66,7 +66,7 @@ SIGNATURE = {
         ("forall x: G(Pay(amount == x) -> O Log(x in events))", 39, "the variable `x` is a number"),
         ('forall x: G(Pay(amount == x) -> x > "a")', 33, "compares a number with a text"),
         ("G(sum(x for x: O Pay(payee == x)) < 3)", 7, "`sum` needs numbers, and `x` is a text"),
-        ("forall x: G(Pay -> F[<= 1h] Log(payee == x))", 8, "does not say which values `x` has"),
+        ("forall x: G(Pay -> F[<= 1h] Log(payee == x))", 29, "does not say which values `x` has"),
         ("F Pay(amont > 5)", 7, "no argument `amont`"),
         ("F (Log & Pya)", 10, "unknown tool `Pya`"),
         ("forall payee: G(Pay(any_value == payee) -> Log)", 8, "give the variable another name"),
@@ -114,31 +114,28 @@ def test_a_place_on_a_later_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "part", "example"),
+    ("text", "part", "remedy"),
     [
+        ("forall x: G(Pay -> F[<= 1h] Log(payee == x))", "!F[<= 1h] Log(payee == x)", "O Log(payee == x)"),
+        ("exists x: F !Pay(payee == x)", "!Pay(payee == x)", ""),
+        ("forall x: G(Pay(amount > x) -> Log)", "Pay(amount > x)", ""),
         (
-            "forall x: G(Pay -> F[<= 1h] Log(payee == x))",
-            "Pay & !F[<= 1h] Log(payee == x)",
-            "exists x: F(Tool(field == x) & (Pay & !F[<= 1h] Log(payee == x)))",
-        ),
-        ("exists x: F !Pay(payee == x)", "!Pay(payee == x)", "forall x: G(Tool(field == x) -> Pay(payee == x))"),
-        ("forall x: G(Pay(amount > x) -> Log)", "Pay(amount > x)", "exists x: F(Tool(field == x) & Pay(amount > x))"),
-        (
-            "forall x: G(Pay(payee == x) -> !Pay(payee == x) S[<= 9h] Log)",
-            "!Pay(payee == x) S[<= 9h] Log",
-            "!Pay(payee == x) S[<= 9h] (Tool(field == x) & Log)",
+            f"forall x: G(Pay -> F[1h] Log({'sum_of > 1, ' * 30}payee == x))",
+            f"!F[<= 1h] Log({'sum_of > 1 and ' * 8}",
+            "O Log(payee == x)",
         ),
     ],
 )
-def test_unsafe_formulas_are_refused_with_an_example(text: str, part: str, example: str) -> None:
+def test_unsafe_formulas_are_refused_with_a_remedy(text: str, part: str, remedy: str) -> None:
     with pytest.raises(FormulaError) as caught:
         check_formula(parse(text if "[" in text else f"{text} & O[<= 0s] true"), SIGNATURE)
     message = str(caught.value)
-    assert f"{part}` does not say which values `x` has" in message
-    assert example in message
-    shown = message.split("as in `")[1].rstrip("`")
-    whole = shown if ":" in shown else f"forall x: G(Pay(payee == x) -> {shown})"
-    check_formula(parse(whole), {**SIGNATURE, "Tool": ToolSignature({"field": ANYTHING})})
+    assert message.startswith(f"`{part[:120]}")
+    assert len(message) < 300
+    assert "does not say which values `x` has" in message
+    assert (f"add `& {remedy}` to what stands before `->`" if remedy else "as in `Tool(field == x) & ...`") in message
+    if remedy:
+        check_formula(parse(text.replace(" ->", f" & {remedy} ->")), SIGNATURE)
 
 
 @pytest.mark.parametrize("name", ["banking", "telehealth", "smart_home"])
@@ -156,7 +153,7 @@ def test_rules_name_themselves_and_may_be_about_messages() -> None:
     )
     with pytest.raises(FormulaError, match=r"^rule 'kinds': line 1, column 12: `amount > \"5\"` compares"):
         check_rules([Rule(id="kinds", formula='G !PayBill(amount > "5")')], environment)
-    with pytest.raises(FormulaError, match=r"^rule 'free': line 1, column 8: .* does not say which values `x` has"):
+    with pytest.raises(FormulaError, match=r"^rule 'free': line 1, column 33: .* does not say which values `x` has"):
         check_rules(
             [Rule(id="free", formula="forall x: G(PayBill -> F[<= 3d] TransferFunds(amount == x))")], environment
         )

@@ -70,7 +70,7 @@ def test_quantified_rules_print_alike(text: str, printed: str) -> None:
         ("forall g: G P(g)", 8, "`g` stands alone"),
         ("forall g: G P(not g.name)", 8, "`g.name` stands alone"),
         ("forall g: G P(g.name == x)", 8, "has no parts"),
-        ("forall g: G P(x == y)", 8, "no condition in `G P(x == y)` compares a field with `g`"),
+        ("forall g: G P(x == y)", 8, "no condition compares a field with `g`"),
         ("forall result: G P(x == result)", 8, "cannot name the variable"),
         ("forall g G P(x == g)", 10, "found `G` where `,` or `:` was expected"),
         ("forall g:", 10, "the text ends where a formula was expected"),
