@@ -143,11 +143,9 @@ def recorded_call(client: ChatCompletionClient) -> ModelCall | None:
 
 
 def _entry(call: ModelCall, result: CreateResult, seconds: float, *, paid: bool) -> ModelCalled:
-    if call.progress.recorded is not None:
-        return call.progress.recorded.model_copy(update={"context": call.context, "replayed": True})
     request = call.request
     functions = () if isinstance(result.content, str) else result.content
-    return ModelCalled(
+    entry = ModelCalled(
         context=call.context,
         parameters=call.parameters,
         request=plain_messages(request.messages),
@@ -165,6 +163,12 @@ def _entry(call: ModelCall, result: CreateResult, seconds: float, *, paid: bool)
         queued_ms=round(call.progress.queued_seconds * 1000, 3),
         paid=paid,
     )
+    recorded = call.progress.recorded
+    if recorded is None:
+        return entry
+    other = None if recorded.request_hash == call.request_hash else recorded.request_hash
+    measured = {"latency_ms": recorded.latency_ms, "queued_ms": recorded.queued_ms, "paid": recorded.paid}
+    return entry.model_copy(update={**measured, "replayed": True, "recorded_hash": recorded.recorded_hash or other})
 
 
 def _storable(result: CreateResult) -> CreateResult:

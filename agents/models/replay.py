@@ -1,4 +1,4 @@
-"""Replay: answers from the event log of an earlier run only."""
+"""Replay: answers from the event log of an earlier run, or from a recording, only."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,10 @@ class ReplaySource(Protocol):
 
     def answer(self, context: Context, request_hash: str, occurrence: int) -> ModelCalled | RoleFailed | None:
         """The answer to a request of the same stage, role, task, unit and style, of those the one for the same model
-        under test and the same variant; else its failure; else None."""
+        under test and the same variant; else its failure; else None.
+
+        A recording outlives changes of prompts: without that request, the answer at the same place, which is the
+        conversation, the role, its model and the turn."""
         ...
 
     def models(self, role: str) -> Sequence[RecordedModel]:
@@ -56,9 +59,11 @@ class ReplayLayer:
         if found is not None and found.reason != "cancelled":
             raise CallFailed(found.reason, found.text)
         context = call.context
+        places = {"task": context.task, "part": context.unit, "style": context.style, "turn": context.turn}
+        place = "".join(f", {name} {value!r}" for name, value in places.items() if value is not None)
         raise OperationalError(
-            f"no recorded answer for role {context.role!r}, task {context.task!r} in {self.directory}: that run never "
-            "sent this request to this model, with these settings"
+            f"no recorded answer for role {context.role!r}{place} in {self.directory}: that run never sent this "
+            "request to this model, with these settings; give the role a model of an endpoint, such as openai:NAME"
         )
 
 
@@ -66,20 +71,18 @@ def recorded_model(source: ReplaySource, spec: ModelSpec, role: str) -> Recorded
     """The model that ``replay:RUN`` stands for in a role. Requests are hashed with its name, so that a replay's event
     log can be compared with the original and replayed itself."""
     models = source.models(role)
-    names = list(dict.fromkeys(model.model for model in models))
     if not models:
         raise OperationalError(
             f"model '{spec}': the run holds no answer of role {role!r}; give that role another model"
         )
+    names = list(dict.fromkeys(model.model for model in models))
+    played = f"model '{spec}': role {role!r} was played by {', '.join(names)}"
     if spec.recorded is not None:
-        models = [model for model in models if model.model == spec.recorded]
+        models = [model for model in models if spec.recorded in (model.model, model.model.partition(":")[2])]
         if not models:
-            raise InputError(f"model '{spec}': role {role!r} was played by {', '.join(names)}; name one of them")
-    elif len(names) > 1:
-        raise InputError(
-            f"model '{spec}': role {role!r} was played by {', '.join(names)}; "
-            f"say which one, as in 'replay:{spec.name}#{names[0]}'"
-        )
+            raise InputError(f"{played}; name one of them")
+    if len({model.model for model in models}) > 1:
+        raise InputError(f"{played}; say which one, as in 'replay:{spec.name}#{names[0]}'")
     if len(models) > 1:
         raise OperationalError(f"model '{spec}': role {role!r} used {models[0].model} with several sets of parameters")
     return models[0]

@@ -135,6 +135,7 @@ class ModelCalled(StrictModel):
         queued_ms: the wait for a free slot.
         paid: the answer came from an endpoint rather than from a scripted model.
         replayed: answer, usage and latency were copied from an earlier event log; no model was called.
+        recorded_hash: the ``request_hash`` that the answer was recorded for, if it was given to another request.
     """
 
     kind: Literal["model_call"] = "model_call"
@@ -155,6 +156,7 @@ class ModelCalled(StrictModel):
     queued_ms: float = 0.0
     paid: bool = False
     replayed: bool = False
+    recorded_hash: str | None = None
 
 
 class CallRetried(StrictModel):

@@ -49,9 +49,9 @@ class ModelSpec:
 
     Attributes:
         provider: the source of the answers.
-        name: for an endpoint the model, for ``replay`` the run folder, for ``baseline`` the policy; empty for
-            ``offline``.
-        recorded: for ``replay``, the spec of the recorded model if several played the role in that run
+        name: for an endpoint the model, for ``replay`` the run folder or the recording, for ``baseline`` the policy;
+            empty for ``offline``.
+        recorded: for ``replay``, the recorded model, by its spec or its name, if several played the role in that run
             (``replay:logs/run-1#openai:gpt-5-mini``).
     """
 

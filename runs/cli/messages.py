@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from lawtrace.runs.cli.options import JsonOption
-from lawtrace.runs.cli.output import STDOUT, print_json, print_note
+from lawtrace.runs.cli.output import STDOUT, print_command_result, print_json, print_note
+from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.terminal_messages import print_diff, print_heading, print_messages, print_outcome
 from lawtrace.runs.report.transcript_diff import ConversationDiff, diff_conversations
 from lawtrace.runs.report.verdict_index import VerdictIndex
@@ -18,6 +19,7 @@ from lawtrace.runs.store import event_log_queries as queries
 from lawtrace.runs.store.event_log_database import is_being_written
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import prices_of
+from lawtrace.runs.store.recording import RECORDED, RecordingHead, write_recording
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.schemas.call_options import Price
 from lawtrace.schemas.errors import InputError
@@ -27,7 +29,7 @@ POLL_SECONDS = 0.3
 
 
 def messages(
-    directory: Annotated[Path, typer.Argument(help="The folder of a run.")],
+    directory: Annotated[Path, typer.Argument(help="The folder of a run, or a recording.")],
     stage: Annotated[str | None, typer.Option(help="Only conversations of this stage, such as tasks.")] = None,
     task: Annotated[str | None, typer.Option(help="Only conversations about this task.")] = None,
     unit: Annotated[str | None, typer.Option(help="Only conversations about this part of the input.")] = None,
@@ -49,6 +51,9 @@ def messages(
     diff: Annotated[
         Path | None, typer.Option(help="Another run: show the first difference of each conversation.")
     ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Save all conversations in a file to be replayed, NAME.jsonl.xz.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Read the conversations of a run."""
@@ -65,6 +70,13 @@ def messages(
         text=text,
     )
     with EventLogFile.open(directory) as event_log:
+        if save is not None:
+            if wanted != queries.ANY_MESSAGE:
+                raise InputError("--save keeps all conversations; leave the filters out")
+            head = RecordingHead(lawtrace_version=event_log.written_by, created=event_log.created)
+            write_recording(save, head, event_log.timed_entries(kind=RECORDED))
+            print_command_result(CommandResult({}, out=save), as_json=as_json)
+            return
         prices = prices_of(event_log)
         show = partial(
             print_messages,

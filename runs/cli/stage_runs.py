@@ -3,9 +3,12 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
+
+from typer._click.globals import get_current_context
 
 from lawtrace.runs.cli.output import print_note
 from lawtrace.runs.cli.output_files import check_output, stage_log_folder
@@ -14,6 +17,7 @@ from lawtrace.runs.runner import Session, open_session
 from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.model_usage import other_requests
 from lawtrace.runs.store.shards import Shard, record_path
 from lawtrace.schemas.recipe import Recipe
 
@@ -61,7 +65,9 @@ def run_stages(
             folder = Path(stack.enter_context(TemporaryDirectory()))
             event_log = stack.enter_context(EventLogFile.create(folder, recipe={"stage": command}))
         try:
-            return asyncio.run(run(event_log))
+            made = asyncio.run(run(event_log))
+            _note_other_requests(event_log)
+            return made
         except KeyboardInterrupt:
             kept = f"; every answer is in {stage_log_folder(out)}, the same command continues there" if models else ""
             raise KeyboardInterrupt(f"stopped before {out} was written{kept}") from None
@@ -82,10 +88,19 @@ def open_stage_log(out: Path, what: str, sandbox: str | None = None) -> EventLog
 
 @contextmanager
 def resumable(folder: Path) -> Generator[None]:
-    """A context around a run: on Ctrl-C, say how to resume it."""
+    """A context around a run: on Ctrl-C, say how to resume it; at the end, how a recording was replayed."""
     try:
         yield
+        with EventLogFile.open(folder) as event_log:
+            _note_other_requests(event_log)
     except KeyboardInterrupt:
         kept = event_log_path(folder).exists()
         way_on = f"every answer is in the event log, and `lawtrace resume {folder}` continues the run"
         raise KeyboardInterrupt(f"stopped; {way_on}" if kept else "stopped; nothing was written") from None
+
+
+def _note_other_requests(event_log: EventLogFile) -> None:
+    """Print it at the end of the command, after its result."""
+    command, note = get_current_context(silent=True), other_requests(event_log)
+    if command is not None and note is not None:
+        command.call_on_close(partial(print_note, note))

@@ -32,6 +32,7 @@ from lawtrace.runs.store.event_log_database import (
     write_ahead_path,
 )
 from lawtrace.runs.store.event_log_rows import COLUMNS, RowReader, RowWriter
+from lawtrace.runs.store.recording import find_recording, read_recording
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.log_entries import Context, Entry, EntryKind, ModelCalled, RequestSent, RoleFailed, RunResumed
@@ -49,8 +50,11 @@ def utc_now() -> datetime:
 class EventLogFile:
     """Open with `create`, `resume`, `append_to` or `open`, best in a ``with`` block."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, *, writer: "_Writer | None" = None) -> None:
+    def __init__(
+        self, path: Path, connection: sqlite3.Connection, *, writer: "_Writer | None" = None, is_recording: bool = False
+    ) -> None:
         self.path = path
+        self._is_recording = is_recording
         self._connection = connection
         self._writer = writer
         self._reader = RowReader(connection)
@@ -103,11 +107,14 @@ class EventLogFile:
 
     @classmethod
     def open(cls, directory: Path) -> Self:
-        """Open an event log for reading, finished or not.
+        """Open an event log for reading, finished or not, or a recording (`find_recording`).
 
         Raises:
             InputError: no event log, not an event log, or written by a newer lawtrace.
         """
+        recording = find_recording(directory)
+        if recording is not None:
+            return cls(recording, read_recording(recording), is_recording=True)
         path = event_log_path(directory)
         return cls(path, connect_reader(path))
 
@@ -161,14 +168,27 @@ class EventLogFile:
         return [entry for _, entry in self.timed_entries(conversation=name)]
 
     def answer(self, context: Context, request_hash: str, occurrence: int) -> ModelCalled | RoleFailed | None:
-        """The answer to a request, else its failure, else None; in the same variant if there is one."""
+        """The answer to a request, else its failure, else None; in the same variant if there is one.
+
+        In a recording, else what came at the same turn of the same conversation with the role and its model.
+        """
+        found = self._answer(context, "hash = ? AND occurrence = ?", request_hash, occurrence)
+        if found is not None or not self._is_recording:
+            return found
+        of_turn = (
+            "turn = ? AND trial = ? AND conversation_kind IS ? AND payload ->> '$.context.model' IS ?"
+            " AND hash IS NOT NULL"
+        )
+        return self._answer(context, of_turn, context.turn, context.trial, context.conversation_kind, context.model)
+
+    def _answer(self, context: Context, condition: str, *values: str | int | None) -> ModelCalled | RoleFailed | None:
         place = (context.stage, context.role, context.task, context.unit, context.style, context.tested_model)
         rows = self.rows(
             f"SELECT {COLUMNS} FROM entries JOIN conversations ON conversations.id = conversation"  # noqa: S608
-            " WHERE hash = ? AND occurrence = ? AND kind IN ('model_call', 'failure')"
+            f" WHERE {condition} AND kind IN ('model_call', 'failure')"
             " AND stage = ? AND role = ? AND task IS ? AND unit IS ? AND style IS ?"
             " ORDER BY kind = 'model_call' DESC, tested_model IS ? DESC, variant IS ? DESC, seq LIMIT 1",
-            (request_hash, occurrence, *place, context.variant),
+            (*values, *place, context.variant),
         )
         found = self.entry(rows[0]) if rows else None
         return found if isinstance(found, ModelCalled | RoleFailed) else None

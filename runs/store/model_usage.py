@@ -86,6 +86,19 @@ def prices_of(event_log: EventLogFile) -> Mapping[str, Price]:
     return CallOptions.model_validate({"prices": prices or {}}).prices
 
 
+def other_requests(event_log: EventLogFile) -> str | None:
+    """How many answers of recordings were given to other requests than those recorded; None if none was."""
+    count = "count(*), count(payload ->> '$.recorded_hash')"
+    query = f"SELECT {count} FROM entries WHERE kind = 'model_call' AND payload ->> '$.replayed'"  # noqa: S608
+    ((replayed, other),) = event_log.rows(query)
+    if not other:
+        return None
+    return (
+        f"{other} of {replayed} requests differ from the recorded ones (the prompts or documents have changed since); "
+        "the answers are the recorded ones."
+    )
+
+
 def total_usage(lines: Sequence[ModelUsage]) -> ModelUsage:
     """The sum of all lines; ``money`` is None if no line has a price."""
     priced = [line.money for line in lines if line.money is not None]

@@ -1,0 +1,85 @@
+"""A recording is replayed word for word, and by place after prompts changed; a run folder is replayed strictly."""
+
+from collections.abc import Mapping
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lawtrace.runs.store import recording
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.task_file import write_tasks
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.log_entries import ModelCalled
+from tests.support.bank_task import make_task
+from tests.support.openai_server import serving
+from tests.support.shell import Shell
+
+NAME = "two.jsonl.xz"
+
+
+def attempt(models: str, out: str, *more: str) -> tuple[str, ...]:
+    of = [word for name in ("first", "second") for word in ("--model", f"{models}{name}")]
+    return ("attempt", "--tasks", "tasks.jsonl", *of, "--set", "attempts.trials=2", "--out", out, *more)
+
+
+@pytest.fixture
+def recorded(lawtrace: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    """Two models that tried a task twice each, with another answer every time; in `NAME` and in ``live.events``."""
+    numbers = count()
+
+    def answer(request: Mapping[str, Any]) -> str:
+        return f"{request['model']} has attempt {next(numbers)}.\n```python\nBankManager.CheckAuthorization()\n```"
+
+    write_tasks(Path("tasks.jsonl"), [make_task()])
+    with serving(answer) as server, monkeypatch.context() as patch:
+        server.connect(patch)
+        assert lawtrace.json(*attempt("openai:", "live.jsonl"))["attempts"] == 4
+    lawtrace.json("messages", "live.events", "--save", NAME)
+    return lawtrace
+
+
+def test_a_recording_gives_the_same_attempts_and_shows_the_same_messages(recorded: Shell) -> None:
+    code, _, err = recorded(*attempt(f"replay:{NAME}#", "again.jsonl"))
+    assert (code, "differ" in err) == (0, False)
+    assert Path("again.jsonl").read_bytes() == Path("live.jsonl").read_bytes()
+    shown = recorded("messages", NAME, "--prompts")
+    assert shown == recorded("messages", "live.events", "--prompts")
+    assert "second has attempt" in shown[1]
+
+
+def test_after_a_change_of_the_prompt_answers_are_found_by_place(recorded: Shell) -> None:
+    changed = ("--set", "attempts.hints=true")
+    code, _, err = recorded(*attempt("replay:live.events#", "strict.jsonl", *changed))
+    assert (code, "never sent this request" in err) == (3, True)
+    code, _, err = recorded(*attempt(f"replay:{NAME}#", "lenient.jsonl", *changed))
+    assert (code, err.count("4 of 4 requests differ from the recorded ones")) == (0, 1)
+    assert Path("lenient.jsonl").read_bytes() == Path("live.jsonl").read_bytes()
+    with EventLogFile.open(Path("live.events")) as live, EventLogFile.open(Path("lenient.events")) as lenient:
+        assert {call.recorded_hash for call in lenient.answered()} == {call.request_hash for call in live.answered()}
+    # The log has what was asked now, so it is replayed strictly, and still says that the answers were recorded earlier.
+    code, _, err = recorded(*attempt("replay:lenient.events#", "third.jsonl", *changed))
+    assert (code, "4 of 4 requests differ" in err) == (0, True)
+    code, _, err = recorded(*attempt(f"replay:{NAME}#", "more.jsonl", *changed, "--set", "attempts.trials=3"))
+    assert (code, "turn 0 in two.jsonl.xz" in err, "give the role a model of an endpoint" in err) == (3, True, True)
+
+
+def test_a_recording_that_ships_is_found_by_its_name(
+    recorded: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(recording, "_SHIPPED", tmp_path)
+    with EventLogFile.open(Path("two")) as event_log:
+        calls = list(event_log.answered())
+    assert {call.context.model for call in calls} == {"openai:first", "openai:second"}
+    assert all(isinstance(call, ModelCalled) and not call.replayed for call in calls)
+
+
+def test_files_that_are_no_recordings(recorded: Shell) -> None:
+    whole = Path(NAME).read_bytes()
+    for name, content in {"cut": whole[:-40], "empty": b"", "other": b"SQLite format 3"}.items():
+        Path(name).write_bytes(content)
+        with pytest.raises(InputError, match=f"{name} is not a recording that this lawtrace can read"):
+            EventLogFile.open(Path(name))
+    assert "exists; give another name" in recorded("messages", "live.events", "--save", NAME)[2]
+    assert "leave the filters out" in recorded("messages", "live.events", "--save", "x", "--turn", 0)[2]
