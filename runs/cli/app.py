@@ -55,7 +55,7 @@ COMMANDS = {
                 "rules_formalize.formalize", "Let models write rules independently, and compare what these allow."
             ),
             "provenance": _at("rules_provenance.show_provenance", "Show the provenance of extracted rules."),
-            "evaluate": _at("rules_evaluate.evaluate", "Score rule sets against gold rules."),
+            "evaluate": _at("rules_evaluate.evaluate", "Score rule sets by what they say of sessions."),
             "review": _at("review.review_rules", "Review rules in the browser."),
             "check": _at("rules_check.check_rule_set", "Check a rule set."),
             "separate": _at(

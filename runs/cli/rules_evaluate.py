@@ -1,12 +1,14 @@
-"""``lawtrace rules evaluate``: precision and recall of rule sets against gold."""
+"""``lawtrace rules evaluate``: what rule sets say of sessions, beside gold rules."""
 
 import asyncio
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
+from rich.console import RenderableType
 
 from lawtrace.agents.conversations.provenance import ExtractionProvenance
 from lawtrace.environments.domains.loader import Domain, load_domain
@@ -15,57 +17,107 @@ from lawtrace.runs.cli.output import make_table, print_note
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.text import percent
-from lawtrace.runs.scoring.rule_comparison import RuleScore, RuleSetComparison, compare_rule_sets
-from lawtrace.runs.stages.rules_stage import rests_on, run_offline_extraction
-from lawtrace.runs.store.provenance_file import provenance_path, read_provenance
+from lawtrace.runs.scoring.rule_behaviour import (
+    BehaviourScore,
+    JudgedSet,
+    Share,
+    ToldSession,
+    article_of,
+    cites,
+    score_behaviour,
+)
+from lawtrace.runs.scoring.rule_comparison import unmatched_rules
+from lawtrace.runs.scoring.session_bank import BankSession, make_sessions
+from lawtrace.runs.stages.rules_stage import run_offline_extraction
+from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.events import Json
+from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.rules import Rule, check_rules, load_rules
+from lawtrace.solver.traces import Trace
 
-OFFLINE_BASELINE = "offline baseline, same text"
+MOST_SHOWN = 3
+"""How many sessions of a kind are told on the terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Evaluated:
+    """A rule set. ``automata``: the gold rules that are automata, and whether the set has an equal one."""
+
+    name: str
+    score: BehaviourScore
+    automata: Mapping[str, bool]
 
 
 def evaluate(
     files: Annotated[list[Path], typer.Argument(help="Rule files to score side by side.")],
-    gold: Annotated[Path | None, typer.Option(help="Gold rules; default: the published, else the curated set.")] = None,
+    gold: Annotated[Path | None, typer.Option(help="Gold rules, or another set; default: the curated set.")] = None,
     env: EnvironmentOption = "banking",
-    baseline: Annotated[bool, typer.Option(help="Also score the offline baseline on the same text.")] = True,
+    provisions: Annotated[
+        list[str] | None,
+        typer.Option(metavar="<str>", help="Compare rules that cite these; default: what the files cite. Repeatable."),
+    ] = None,
+    tasks: Annotated[Path | None, typer.Option(help="Task file with references; default: they are searched.")] = None,
+    count: Annotated[int, typer.Option(min=1, help="Number of references; ten times as many sessions are drawn.")] = 20,
+    seed: Annotated[int, typer.Option(help="Seed of the sessions.")] = 1,
 ) -> CommandResult:
-    """Score rule sets against gold rules.
+    """Score rule sets by what they say of sessions.
 
-    A gold rule is found if an extracted rule has an equivalent automaton. Rules on time, several objects or sums
-    must be written the same.
+    Sessions are carried out in the simulator: lawful references, references with one change, sessions that break one
+    gold rule, and random ones. Rules of the law count, of sets with open questions under the readings that fit best.
     """
     domain = load_domain(env)
-    golden = load_rules(gold or domain.gold_file)
-    check_rules(golden, domain.environment)
-    sets = {file: load_rules(file) for file in files}
-    logs = {file: read_provenance(log) for file in files if (log := provenance_path(file)).exists()}
-    for file, log in logs.items() if gold is None else ():
-        if not rests_on(golden, log.regulation()):
-            raise InputError(
-                f"{file}: there are no gold rules for the text that its rules were extracted from "
-                f"({log.head.source}); name them with --gold"
-            )
-    for rules in sets.values():
+    if not domain.environment.simulated:
+        raise InputError(f"{env} has tools without a declaration of what they do; no session can be carried out in it")
+    sets = {str(file): _of_law(load_rules(file)) for file in files}
+    context = load_rules(gold or domain.rules_file)
+    for rules in (context, *sets.values()):
         check_rules(rules, domain.environment)
-    scored = {_name(file, files, logs.get(file)): compare_rule_sets(rules, golden) for file, rules in sets.items()}
-    by_model = (log for log in logs.values() if any(model != "offline" for model in log.head.models.values()))
-    if baseline and (log := next(by_model, None)) is not None:
-        scored[OFFLINE_BASELINE] = compare_rule_sets(extract_offline_baseline(domain, log), golden)
-    first, *rest = ({"name": name, **_as_json(evaluation)} for name, evaluation in scored.items())
-    details = (
-        _details(name if len(sets) > 1 else "", evaluation)
-        for name, evaluation in scored.items()
-        if name != OFFLINE_BASELINE
+    cited = (article_of(one) for rules in sets.values() for rule in rules for one in rule.provisions)
+    scope = provisions or list(dict.fromkeys(cited))
+    golden = [rule for rule in _of_law(context) if not scope or cites(rule, scope)]
+    if not golden:
+        raise InputError(f"no gold rule of the law cites {', '.join(scope)}; if there are some, name them with --gold")
+    sets = {name: [rule for rule in rules if not rule.provisions or cites(rule, scope)] for name, rules in sets.items()}
+    with ProgressBars().stage("sessions", 11 * count + len(golden)) as step:
+        sessions = make_sessions(
+            domain.environment,
+            golden,
+            context,
+            count=count,
+            seed=seed,
+            traces=() if tasks is None else _references(tasks, domain),
+            progress=step,
+        )
+    with ProgressBars().stage("verdicts", len(sessions) * (1 + len(sets))) as step:
+        found: list[_Evaluated] = []
+        ours = JudgedSet(golden, sessions, step)
+        for name, rules in sets.items():
+            score = score_behaviour(domain.environment, JudgedSet(rules, sessions, step), ours, sessions)
+            found.append(_Evaluated(name, score, _equal_automata(rules, golden)))
+    kinds = Counter(session.kind for session in sessions)
+    return CommandResult(
+        {"gold": str(gold or "curated"), "provisions": scope, "sessions": kinds, "sets": [*map(_as_json, found)]},
+        _shown(found, sessions, kinds),
     )
-    return CommandResult({**first, "beside": rest}, (_scores(scored), *details))
 
 
-def _name(file: Path, files: Sequence[Path], log: ExtractionProvenance | None) -> str:
-    """The name in the table: the file's stem (its path if the stem is not unique) and its models."""
-    called = str(file) if sum(other.stem == file.stem for other in files) > 1 else file.stem
-    return f"{called} ({', '.join(dict.fromkeys(log.head.models.values()))})" if log else called
+def _of_law(rules: Sequence[Rule]) -> list[Rule]:
+    return [rule for rule in rules if rule.source == "law"]
+
+
+def _equal_automata(rules: Sequence[Rule], golden: Sequence[Rule]) -> dict[str, bool]:
+    ours, theirs = ([rule for rule in one if isinstance(rule.compiled, Automaton)] for one in (rules, golden))
+    missed, _ = unmatched_rules(ours, theirs)
+    return {rule.id: rule.id not in missed for rule in theirs}
+
+
+def _references(file: Path, domain: Domain) -> list[Trace]:
+    """The references of tasks."""
+    read, other = read_tasks(file, None)
+    environment = domain.environment
+    if other.environment.name != environment.name:
+        raise InputError(f"{file}: its tasks are about {other.environment.name!r}, not about {environment.name!r}")
+    return [Trace(task.initial(environment), task.planned, task.target(environment)) for task in read if task.calls]
 
 
 def extract_offline_baseline(domain: Domain, provenance: ExtractionProvenance) -> tuple[Rule, ...]:
@@ -75,29 +127,50 @@ def extract_offline_baseline(domain: Domain, provenance: ExtractionProvenance) -
         return asyncio.run(run_offline_extraction(domain, provenance.regulation(), on_provision=step)).accepted
 
 
-def _scores(scored: dict[str, RuleSetComparison]) -> Table:
-    rows = list[Sequence[object]]()
-    for name, evaluation in scored.items():
-        lines = {"all": evaluation.rules, "elementary": evaluation.elementary, **evaluation.templates}
-        for place, (kind, score) in enumerate(lines.items()):
-            rates = (percent(score.precision), percent(score.recall))
-            rows.append(("" if place else name, kind, score.extracted, score.gold, *rates))
-        rows.append(())
-    return make_table(("extracted by", "rules", "extracted", "gold", "precision", "recall"), rows)
+def _as_json(found: _Evaluated) -> dict[str, object]:
+    return {"name": found.name, **found.score.model_dump(mode="json"), "automata": found.automata}
 
 
-def _details(name: str, evaluation: RuleSetComparison) -> Table:
-    rows = (
-        (line.citation, ", ".join(line.found), ", ".join(line.missed), "yes" if line.cited else "no")
-        for line in evaluation.provisions
-    )
-    return make_table(("provision", "found", "missed", "cited"), rows, title=name or None)
+def _cell(share: Share) -> str:
+    return f"{share.count} of {share.of} ({percent(share.rate, digits=0)})" if share.of else "–"
 
 
-def _as_json(evaluation: RuleSetComparison) -> dict[str, Json]:
-    def scored(score: RuleScore) -> dict[str, Json]:
-        return {**score.model_dump(), "precision": score.precision, "recall": score.recall}
+def _shown(
+    found: Sequence[_Evaluated], sessions: Sequence[BankSession], kinds: Mapping[str, int]
+) -> Iterator[RenderableType]:
+    yield f"{len(sessions)} sessions: {', '.join(f'{number} {kind}' for kind, number in kinds.items())}."
+    rows: list[tuple[str, list[str]]] = [
+        ("rules, and gold rules", [f"{one.score.rules}, {one.score.gold}" for one in found]),
+        ("references kept", [_cell(one.score.references) for one in found]),
+        ("unlawful mutants caught", [_cell(one.score.mutants) for one in found]),
+        ("breaches of one gold rule caught", [_cell(one.score.breaches) for one in found]),
+        ("lawful mutants called unlawful", [_cell(one.score.false_alarms) for one in found]),
+        ("random sessions, both keep", [_cell(one.score.random_kept) for one in found]),
+        ("random sessions, both break", [_cell(one.score.random_broken) for one in found]),
+        ("judged differently", [_cell(one.score.different) for one in found]),
+    ]
+    yield make_table(("", *(one.name for one in found)), ((name, *cells) for name, cells in rows))
+    for one in found:
+        yield from _details(one.name if len(found) > 1 else "", one.score)
+        equal = sum(one.automata.values())
+        yield f"Of {len(one.automata)} gold rules that are automata, {equal} have an equal one in {one.name}."
 
-    templates: dict[str, Json] = {name: scored(score) for name, score in evaluation.templates.items()}
-    rest = evaluation.model_dump(mode="json", include={"provisions", "missed", "surplus"})
-    return {**scored(evaluation.rules), "elementary": scored(evaluation.elementary), "templates": templates, **rest}
+
+def _details(name: str, score: BehaviourScore) -> Iterator[RenderableType]:
+    groups = ((one.group, one.gold, _cell(one.references), _cell(one.caught)) for one in score.groups)
+    title = name or None
+    yield make_table(("provisions", "gold rules", "references kept", "unlawful caught"), groups, title=title)
+    missed = [one for one in score.by_rule if one.missed is not None]
+    if missed:
+        yield make_table(("gold rule with misses", "caught"), ((one.rule, _cell(one.caught)) for one in missed))
+    for side, readings in (("", score.readings), ("gold ", score.gold_readings)):
+        if readings:
+            yield f"Readings of the {side}rules: {', '.join(f'{name} = {one}' for name, one in readings.items())}."
+    for session in [one.missed for one in missed if one.missed is not None][:MOST_SHOWN]:
+        yield from _told("Kept, and broken by the gold rules", session)
+    for session in score.too_strict[:MOST_SHOWN]:
+        yield from _told("Broken by", session)
+
+
+def _told(what: str, session: ToldSession) -> Iterator[str]:
+    yield f"{what} {', '.join(session.breaks)} ({session.kind}: {session.about}):\n{session.told}\n"

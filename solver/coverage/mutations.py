@@ -48,7 +48,7 @@ def measure_mutation_score(
     for name, trace in traces:
         for mutant in mutants_of(environment, rules, trace):
             mutants[mutant.kind] += 1
-            events, end = _execute(environment, trace.initial, mutant)
+            events, end = execute_mutant(environment, trace.initial, mutant)
             endings = _endings(rules, events, end)
             detecting = tuple(rule for rule, ending in endings.items() if ending in _DETECTED)
             if detecting:
@@ -96,7 +96,7 @@ def undetected_changes(environment: Environment, rules: Sequence[Rule], trace: T
 
 def _is_detected(environment: Environment, rules: Sequence[Rule], trace: Trace, mutant: Mutant, tool: str) -> bool:
     """Whether a mutant breaks a rule, or a tool refuses one of its calls. Rules that name the tool are tried first."""
-    events, end = _execute(environment, trace.initial, mutant)
+    events, end = execute_mutant(environment, trace.initial, mutant)
     if not all(event.completed for event in events):
         return True
     naming = [rule for rule in rules if tool in tools_named(rule.parsed)]
@@ -104,7 +104,7 @@ def _is_detected(environment: Environment, rules: Sequence[Rule], trace: Trace, 
     return any(not _DETECTED.isdisjoint(_endings(some, events, end).values()) for some in (naming, others))
 
 
-def _execute(environment: Environment, initial: State, mutant: Mutant) -> tuple[list[Event], int]:
+def execute_mutant(environment: Environment, initial: State, mutant: Mutant) -> tuple[list[Event], int]:
     """The events of a mutant, and the end of its session."""
     session = Session(environment, initial)
     for number, (tool, arguments) in enumerate(mutant.calls):

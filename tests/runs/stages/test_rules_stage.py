@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from lawtrace.runs.scoring.rule_comparison import compare_rule_sets
 from lawtrace.runs.store.provenance_file import read_provenance
 from lawtrace.schemas.choices import EXTRACTION_ROLES
-from lawtrace.solver.rules import Rule, load_rules
+from lawtrace.solver.rules import load_rules
 from tests.support.bank_law import write_bank_law
 from tests.support.openai_server import serving
 from tests.support.playing import play
@@ -183,9 +182,7 @@ def test_a_sentence_that_is_not_understood_says_why(lawtrace: Shell, tmp_path: P
 
 
 @pytest.mark.slow
-def test_a_model_is_compared_with_the_baseline_and_other_sets(
-    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_is_compared_with_other_sets(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "recipe.toml").write_text('[models]\npolicy_extractor = "openai:some"\n', encoding="utf-8")
     law = write_bank_law(tmp_path)
 
@@ -200,43 +197,6 @@ def test_a_model_is_compared_with_the_baseline_and_other_sets(
     assert (code, "Offline baseline, same text" in " ".join(out.split())) == (0, True)
     assert "the provision demands another rule: !((!SearchPayee) U PayBill)" in " ".join(err.split())
     lawtrace.json("rules", "extract", law, "--out", "plain.jsonl")
-    plain = lawtrace.json("rules", "evaluate", "plain.jsonl")
-    assert plain["beside"] == []
-    found = lawtrace.json("rules", "evaluate", "model.jsonl", "plain.jsonl")
-    other, baseline = found["beside"]
-    assert (found["name"], other["name"], baseline["name"]) == (
-        "model (openai:some, offline)",
-        "plain (offline)",
-        "offline baseline, same text",
-    )
-    assert found["recall"] < other["recall"] == baseline["recall"] == plain["recall"] == 1
-    code, out, _ = lawtrace("rules", "evaluate", "model.jsonl", "plain.jsonl")
-    assert (code, "same text" in " ".join(out.split())) == (0, True)
-
-
-def rule(name: str, formula: str, provision: str = "Article 1") -> Rule:
-    return Rule(id=name, formula=formula, provisions=(provision,))
-
-
-def test_evaluation_counts_equivalent_automata() -> None:
-    gold = [
-        rule("check", "!((!CheckAuthorization) U (TransferFunds | PayBill))"),
-        rule("record", "G(TransferFunds -> F RecordAuditEvent)", "Article 2"),
-        rule("never", "G(!SearchPayee)", "Article 3"),
-    ]
-    extracted = [
-        rule("check-transfer", "CheckAuthorization R !TransferFunds"),
-        rule("check-bill", "!((!CheckAuthorization) U PayBill)"),
-        rule("twice", "!((!CheckAuthorization) U PayBill)"),
-        rule("record-bill", "G(PayBill -> F RecordAuditEvent)", "Article 2"),
-        rule("never", "G(!SearchPayee)"),
-    ]
-    found = compare_rule_sets(extracted, gold)
-    assert (found.rules.extracted, found.rules.right, found.rules.found) == (4, 1, 1)
-    assert (found.elementary.precision, found.elementary.recall) == (0.75, 0.75)
-    assert found.templates["general"].recall == 1
-    assert {line.citation: (line.found, line.cited) for line in found.provisions} == {
-        "Article 1": ((), True),
-        "Article 2": ((), True),
-        "Article 3": (("never",), False),
-    }
+    model, plain = lawtrace.json("rules", "evaluate", "model.jsonl", "plain.jsonl", "--count", 2)["sets"]
+    assert (model["name"], plain["name"]) == ("model.jsonl", "plain.jsonl")
+    assert model["mutants"]["count"] < plain["mutants"]["count"]
