@@ -163,6 +163,8 @@ def _details(name: str, score: BehaviourScore) -> Iterator[RenderableType]:
     missed = [one for one in score.by_rule if one.missed is not None]
     if missed:
         yield make_table(("gold rule with misses", "caught"), ((one.rule, _cell(one.caught)) for one in missed))
+    if unbroken := [one.rule for one in score.by_rule if not one.caught.of]:
+        yield f"No session breaks {', '.join(unbroken)}: of these gold rules nothing is known."
     for side, readings in (("", score.readings), ("gold ", score.gold_readings)):
         if readings:
             yield f"Readings of the {side}rules: {', '.join(f'{name} = {one}' for name, one in readings.items())}."

@@ -1,6 +1,6 @@
 """A bank of sessions on which rule sets are compared. The simulator has carried out each of them.
 
-    reference    a lawful session: of a released task, or searched for with calls that the rules name
+    reference    a lawful session: of a released task, or searched for, with something that a request can be about
     mutant       a reference with one change (`lawtrace.solver.coverage.mutants`), or with a pause, up to a date or the
                  end of a period with which the rules compare times, or of any length; no result is made up
     breach       breaks one of the rules, and none of the others where such a session was found
@@ -22,10 +22,11 @@ from lawtrace.solver.coverage.mutations import execute_mutant, mutants_of
 from lawtrace.solver.coverage.timed_mutants import time_of
 from lawtrace.solver.logic.conditions import subconditions
 from lawtrace.solver.logic.syntax import Atom, atoms_of
+from lawtrace.solver.planner.requests import RequestWriter
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.events.values import constants
 from lawtrace.solver.search.problem import Budget, Found
-from lawtrace.solver.separation.separation import SeparatingTrace, Separator
+from lawtrace.solver.separation.separation import Separator
 from lawtrace.solver.separation.sessions import RuleValues, Script, SessionSampler
 from lawtrace.solver.traces import PlannedCall, Trace
 
@@ -35,6 +36,8 @@ MOST_CALLS: Final = 8
 """How many calls a random session has at most, without look-ups."""
 MOST_PAUSES: Final = 4
 """Before how many times each call of a reference is delayed."""
+TWO_TOOLS: Final = 0.3
+"""How often a reference has calls of a second tool."""
 OTHER_TOOL: Final = 0.3
 """How often a call is of any tool, not of one that the rules name."""
 
@@ -114,16 +117,20 @@ class _Bank:
         return random.choice([*self._environment.tools] if any_tool else self._tools)
 
     def _lawful(self, number: int) -> Trace | None:
-        """A session with calls of two tools that keeps the context; None if the search finds none."""
+        """A session that keeps the context and does what a request can be about; None if the search finds none."""
         random = Random(f"{self._environment.name}/bank/{self._seed}/lawful/{number}")
-        first, second = (
-            self._tools[number % len(self._tools)] if self._tools else self._tool(random),
-            self._tool(random),
-        )
-        neither = Rule(id="(neither)", formula=f"{_never(first)} | {_never(second)}")
-        separator = Separator(self._environment, self._context, self._seed * 1_000 + number)
-        found = separator.separate([], [neither], Budget(SEARCH_STEPS))
-        return _trace(found.trace) if isinstance(found, Found) else None
+        asked = [tool for tool in RequestWriter(self._environment).changes if tool in self._tools]
+        asked = asked or self._tools or [*self._environment.tools]
+        first = asked[number % len(asked)]
+        second = self._tool(random) if random.random() < TWO_TOOLS else first
+        seed = self._seed * 1_000 + number
+        separator = Separator(self._environment, self._context, seed, first_state=2 * number)
+        for formula in (f"G !{Atom(first)} | G !{Atom(second)}", f"G !{Atom(first)}"):
+            found = separator.separate([], [Rule(id="(not called)", formula=formula)], Budget(SEARCH_STEPS))
+            if isinstance(found, Found):
+                events = (PlannedCall(event, {}) for event in found.trace.events)  # whose arguments have no origin
+                return Trace(found.trace.initial, tuple(events), found.trace.initial)
+        return None
 
     def _with_mutants(self, trace: Trace, number: int) -> Iterator[BankSession]:
         pauses = {place: seconds for place, seconds in enumerate(self._pauses(trace.events)) if seconds}
@@ -171,15 +178,6 @@ class _Bank:
                 time = time_of(events[min(place, len(events) - 1)]) if events else start
                 events.insert(place, message_event(speaker, text, time))
         return BankSession("random", f"random session {number + 1}", tuple(events), end)
-
-
-def _never(tool: str) -> str:
-    return f"G !{Atom(tool)}"
-
-
-def _trace(found: SeparatingTrace) -> Trace:
-    """The session as a trace, whose arguments have no origin."""
-    return Trace(found.initial, tuple(PlannedCall(event, {}) for event in found.events), found.initial)
 
 
 def _messages(rules: Sequence[Rule]) -> Iterator[tuple[str, str]]:

@@ -188,8 +188,11 @@ class Separator:
         context: Sequence[Rule],
         seed: int = 1,
         progress: Callable[[], None] = lambda: None,
+        first_state: int = 0,
     ) -> None:
-        """`seed`: of all draws. `progress`: called for each session that is drawn."""
+        """`seed`: of all draws. `progress`: called for each session that is drawn. `first_state`: the number of the
+        start state with which the draws begin."""
+        self.first_state: Final = first_state
         self.environment: Final = environment
         self.seed: Final = seed
         self.progress: Final = progress
@@ -226,7 +229,7 @@ class _Question:
         self._values: Final = RuleValues(both, self._start)
         self._tools: Final = [name for name in self._values.tools if name in separator.environment.tools]
         self._random: Final = Random(f"{separator.environment.name}/separation/{separator.seed}")
-        self._drawn = 0
+        self._drawn = separator.first_state
         self._best: _Candidate | None = None
         self._starts: Final[set[tuple[object, ...]]] = set()
 
