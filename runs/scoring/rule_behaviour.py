@@ -105,7 +105,7 @@ class BehaviourScore(StrictModel):
 
 def article_of(citation: str) -> str:
     """What a citation names without paragraphs and points: `Article 97` of `Article 97(1)(a)`."""
-    return re.split(r"\s*\(", citation)[0]
+    return re.split(r"[\s,]*\(", citation)[0]
 
 
 def cites(rule: Rule, provisions: Collection[str]) -> bool:

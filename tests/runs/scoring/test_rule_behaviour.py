@@ -16,6 +16,7 @@ from lawtrace.solver.rules import Rule
 from tests.support.shell import Shell
 
 BANKING = load_domain("banking").environment
+TASKS = Path(__file__).parents[3] / "docs/tasks/1.3/banking.jsonl"
 LATE, SOON = "G(PayBill -> F RecordAuditEvent)", "G(PayBill -> F[<= 10min] RecordAuditEvent)"
 FIRST = "!((!CheckAuthorization) U PayBill)"
 QUESTION = Question(
@@ -115,10 +116,10 @@ def test_the_readings_that_fit_best_are_taken(formula: str, reading: str) -> Non
 
 
 def test_citations() -> None:
-    assert [article_of(one) for one in ("§ 164.402 (breach)", "Article 97(1)(a)")] == ["§ 164.402", "Article 97"]
-    assert [cites(rule("r", SOON, "Article 97(1)"), [one]) for one in ("Article 9", "Article 97", "Article 97(1)")] == [
-        False, True, True,
-    ]  # fmt: skip
+    found = [article_of(one) for one in ("§ 164.402 (breach)", "Article 97(1)(a)", "Annex I, Part I, (2)(d)")]
+    assert found == ["§ 164.402", "Article 97", "Annex I, Part I"]
+    mine = rule("r", SOON, "Article 97(1)")
+    assert [cites(mine, [one]) for one in ("Article 9", "Article 97", "Article 97(1)")] == [False, True, True]
 
 
 def test_the_command_compares_with_curated_and_other_rules(lawtrace: Shell, tmp_path: Path) -> None:
@@ -130,8 +131,8 @@ def test_the_command_compares_with_curated_and_other_rules(lawtrace: Shell, tmp_
     own, late = found["sets"]
     assert (own["different"]["count"], own["automata"]) == (0, {"first": True})
     assert late["by_rule"][0]["missed"]["breaks"] == ["first"]
-    part = lawtrace.json("rules", "evaluate", "late.toml", "--gold", "gold.jsonl", *small)
-    assert (part["provisions"], part["sets"][0]["gold"]) == (["Article 2"], 1)
+    part = lawtrace.json("rules", "evaluate", "late.toml", "--gold", "gold.jsonl", "--tasks", TASKS, *small)
+    assert (part["provisions"], part["sessions"]["reference"], part["sets"][0]["gold"]) == (["Article 2"], 2, 1)
     code, out, _ = lawtrace("rules", "evaluate", "late.toml", "--gold", "gold.jsonl", *small)
     assert (code, "Kept, and broken by the gold rules record" in " ".join(out.split())) == (0, True)
     code, _, err = lawtrace("rules", "evaluate", "late.toml")
