@@ -28,7 +28,8 @@ from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.interpretations import question_groups
 from lawtrace.solver.logic import parser
-from lawtrace.solver.logic.safety import UnsafeFormulaError
+from lawtrace.solver.logic.normal_form import normal_form
+from lawtrace.solver.logic.safety import UnsafeFormulaError, check_safety
 from lawtrace.solver.logic.signature import environment_signature
 from lawtrace.solver.logic.skeleton import has_table
 from lawtrace.solver.logic.syntax import Formula, atoms_of, is_untimed
@@ -158,10 +159,11 @@ class Rule(StrictModel):
         """The form that makes the smaller encoding for Z3: one variable is followed by its formula if that is safe."""
         if self.has_table:
             return self.automaton
-        try:
+        with suppress(UnsafeFormulaError):
+            if is_untimed(self.parsed):  # the automaton is smaller than a formula that has to be rewritten
+                check_safety(normal_form(self.parsed))
             return FirstOrderRule(self.parsed)
-        except UnsafeFormulaError:
-            return self.compiled
+        return self.compiled
 
     @cached_property
     def tools(self) -> frozenset[str]:

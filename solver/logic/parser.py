@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from itertools import count
 from typing import Final, Literal, cast
 
 from lark import Lark, Token, Transformer, UnexpectedCharacters, UnexpectedToken
@@ -33,6 +34,7 @@ from lawtrace.solver.logic.conditions import (
     condition_parts,
     conjuncts,
 )
+from lawtrace.solver.logic.normal_form import rename_variables
 from lawtrace.solver.logic.scoping import bind, bind_elements, bind_term, quantify, rename_fields
 from lawtrace.solver.logic.terms import (
     RESERVED_IN_CONDITIONS,
@@ -63,18 +65,30 @@ class Definition:
     parameters: tuple[str, ...]
     body: s.Formula
 
-    def applied(self, condition: Condition | None) -> s.Formula:
-        """What ``name(q)`` stands for. `condition`: the part in parentheses. Raises FormulaError if it does not fit."""
+    def applied(self, condition: Condition | None, elsewhere: frozenset[str] = frozenset()) -> s.Formula:
+        """What ``name(q)`` stands for.
+
+        Args:
+            condition: the part in parentheses.
+            elsewhere: the variables that the formula binds; those that the body binds get other names.
+
+        Raises:
+            FormulaError: the condition does not fit.
+        """
         given = [str(part.field) if isinstance(part, IsTrue) else None for part in conjuncts(condition)]
         if None in given or len(given) != len(self.parameters):
             wanted = f"({', '.join(self.parameters)})" if self.parameters else ""
             raise FormulaError(f"`{self.name}` is defined as `{self.name}{wanted}`; give it variables in this number")
-        if taken := s.bound_variables(self.body).intersection(given):
-            raise FormulaError(f"`{min(taken)}` is bound inside of `{self.name}`: give one of the two another name")
-        return rename_fields(self.body, dict(zip(self.parameters, map(str, given), strict=True)))
+        own, taken = s.bound_variables(self.body), elsewhere.union(map(str, given))
+        fresh = {name: (f"{name}_{number}" for number in count(2)) for name in own & taken}
+        others = {name: next(new for new in fresh[name] if new not in own | taken) for name in sorted(fresh)}
+        names = dict(zip(self.parameters, map(str, given), strict=True))
+        return rename_fields(rename_variables(self.body, others), names)
 
 
 _definitions: ContextVar[dict[str, Definition]] = ContextVar("_definitions")
+_bound: ContextVar[frozenset[str]] = ContextVar("_bound")
+_BINDING: Final = re.compile(r"\b(?:forall|FORALL|exists|EXISTS|for)\b([\w\s,]*):")
 
 
 def define(name: str, parameters: tuple[str, ...], text: str, earlier: tuple[Definition, ...] = ()) -> Definition:
@@ -109,6 +123,7 @@ def parse(text: str, definitions: tuple[Definition, ...] = ()) -> s.Formula:
 
 def _read(text: str, definitions: tuple[Definition, ...]) -> s.Formula:
     known = _definitions.set({definition.name: definition for definition in definitions})
+    bound = _bound.set(frozenset(name for found in _BINDING.finditer(text) for name in re.findall(r"\w+", found[1])))
     try:
         formula = _grammar()(text)
     except UnexpectedToken as error:
@@ -130,6 +145,7 @@ def _read(text: str, definitions: tuple[Definition, ...]) -> s.Formula:
         raise cast("FormulaError", error.orig_exc) from None
     finally:
         _definitions.reset(known)
+        _bound.reset(bound)
     if _nesting_depth(formula) > MAX_NESTING:
         raise FormulaError(f"the formula nests its operators more than {MAX_NESTING} deep: split it into rules")
     return formula
@@ -201,7 +217,9 @@ class _Builder(Transformer[Token, s.Formula]):
             raise _RejectedToken(f"`{tool}` is an operator; a tool of that name is written in backquotes", tool)
         defined = _definitions.get().get(str(tool))
         with _rejected_at(tool):
-            return s.Atom(str(tool).strip("`"), condition) if defined is None else defined.applied(condition)
+            return (
+                s.Atom(str(tool).strip("`"), condition) if defined is None else defined.applied(condition, _bound.get())
+            )
 
     def attempted(self, parts: list[s.Formula]) -> s.Formula:
         atom = _atom(parts[0])

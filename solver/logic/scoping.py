@@ -83,8 +83,10 @@ def rename_variable(formula: s.ForAll, variable: str) -> s.ForAll:
 
 
 def map_formula(formula: s.Formula, change: Callable[[Leaf], Term]) -> s.Formula:
-    """The formula with each field, literal and variable of each term replaced."""
+    """The formula with each field, literal and variable of each term replaced.
 
+    Where a variable is renamed, so is it where it is bound.
+    """
     match formula:
         case s.Atom():
             return _map_atom(formula, change)
@@ -94,6 +96,10 @@ def map_formula(formula: s.Formula, change: Callable[[Leaf], Term]) -> s.Formula
                 return _map_aggregate(leaf, change)
 
             return s.Compare(Comparison(map_leaves(left, term), sign, map_leaves(right, term)))
+        case s.ForAll(variables, body) | s.Exists(variables, body):
+            changed = map_formula(body, change)
+            left = tuple(name for name in _renamed(variables, change) if name in s.free_variables(changed))
+            return type(formula)(left, changed) if left else changed
         case _:
             return s.map_children(formula, lambda part: map_formula(part, change))
 
@@ -115,10 +121,16 @@ def _map_aggregate(leaf: Leaf, change: Callable[[Leaf], Term]) -> Term:
             return replace(
                 leaf,
                 term=None if leaf.term is None else map_leaves(leaf.term, change),
+                variables=_renamed(leaf.variables, change),
                 formula=map_formula(leaf.formula, change),
             )
         case _:
             return change(leaf)
+
+
+def _renamed(variables: tuple[str, ...], change: Callable[[Leaf], Term]) -> tuple[str, ...]:
+    terms = [change(BoundVariable(name)) for name in variables]
+    return tuple(term.name for term in terms if isinstance(term, BoundVariable))
 
 
 def _binding(variables: tuple[str, ...]) -> Callable[[Leaf], Term]:

@@ -24,9 +24,9 @@ from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic import terms
 from lawtrace.solver.logic.conditions import Comparison, Condition, ElementCondition, IsTrue, condition_parts
-from lawtrace.solver.logic.normal_form import normal_form
+from lawtrace.solver.logic.lifting import safe_form
 from lawtrace.solver.logic.parser import located
-from lawtrace.solver.logic.safety import UnsafeFormulaError, check_safety
+from lawtrace.solver.logic.safety import UnsafeFormulaError
 from lawtrace.solver.logic.signature import ANYTHING, NUMBER, TEXT, TIME, Declared, Signature
 from lawtrace.solver.logic.terms import NAMES
 
@@ -70,7 +70,7 @@ class _Fault(Exception):
 
 def _check_safety(formula: s.Formula) -> None:
     try:
-        check_safety(normal_form(formula))
+        safe_form(formula)
     except UnsafeFormulaError as error:
         call, variable = error.place
         raise _Fault(str(error), call, tool=variable) from error

@@ -18,8 +18,9 @@ from lawtrace.schemas.events import Event
 from lawtrace.schemas.violations import Scalar, Verdict
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.core import holds_without_events
-from lawtrace.solver.logic.normal_form import normal_form, original_names
-from lawtrace.solver.logic.safety import check_safety, finds
+from lawtrace.solver.logic.lifting import safe_form
+from lawtrace.solver.logic.normal_form import original_names
+from lawtrace.solver.logic.safety import finds
 from lawtrace.solver.logic.scoping import instantiate
 from lawtrace.solver.logic.terms import Now
 from lawtrace.solver.logic.violations import Case, calls_of_violation, cases, triggers
@@ -83,10 +84,9 @@ class FirstOrderRule:
 
     def __init__(self, formula: s.Formula) -> None:
         self.formula: Final = formula
-        self.normal: Final = normal_form(formula)
+        self.normal: Final = safe_form(formula)
         self.cases: Final = tuple(cases(self.normal))
         self.timed: Final = any(map(_reads_time, s.subformulas(formula)))
-        check_safety(self.normal)
 
     def instances(self, position: int, values: Mapping[str, Scalar]) -> Iterator[s.Formula]:
         """What can be true at a step for it to be a violation with these values."""

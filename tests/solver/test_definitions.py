@@ -100,8 +100,13 @@ def test_wrong_uses_are_named(formula: str, message: str) -> None:
 
 def test_a_variable_is_not_captured() -> None:
     many = define("many", ("q",), "count(for x: O A(a == x, b == q)) > 3")
-    with pytest.raises(FormulaError, match="`x` is bound inside of `many`"):
-        parse("forall x: G(B(c == x) -> many(x))", (many,))
+    other = define("other", ("q",), "exists x, x_2: A(a == x, b == x_2) & many(q)", (many,))
+    assert str(parse("forall x: G(B(c == x) -> many(x))", (many,))) == (
+        "forall x: G(B(c == x) -> count(for x_2: O A(a == x_2 and b == x)) > 3)"
+    )
+    assert str(parse("forall x: G(B(c == x) -> other(x))", (other,))).endswith(
+        "(exists x_4, x_2: A(a == x_4 and b == x_2) & count(for x_3: O A(a == x_3 and b == x)) > 3))"
+    )
 
 
 @pytest.mark.parametrize("text", ["B(c == 1)", "B(c == q) & q < r"])

@@ -1,0 +1,266 @@
+"""Conditions on other steps that compare with variables of this one, rewritten so that engines can evaluate them.
+
+A table of the past has to find the values of its variables by itself. `O A(p == x, days(h, now) <= 60)` does not find
+those of h, but what it says of h needs only the time of the call, which a table can remember:
+
+    O A(c, d)        = exists t: O (A(c) & now == t) & d[t]          d[t]: d with t for `now`
+    O A(c, d)        = exists v: O A(c, field == v) & d[v]           for a field that is compared as one value
+    O A(any w in l: d)  = exists v: O A(v in l) & d[v]
+    O (f & !g)       = exists p: O (f & position == p) & !O (g & position == p)
+    O (f | g)        = O f | O g                                     also for `or` in the condition of a call
+    O (exists x: f)  = exists x: O f
+    f S[w] g         = exists p: O[w] (g & position == p) & !O (!f & position > p)      if f has variables that g lacks
+
+Y and S are rewritten as O is. Only rules that are not safe as they are written are rewritten; others keep their form.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import chain, count, product
+from math import prod
+from typing import TypeVar
+
+from lawtrace.solver.logic import syntax as s
+from lawtrace.solver.logic import terms as t
+from lawtrace.solver.logic.conditions import (
+    AndCondition,
+    Comparison,
+    Condition,
+    ElementCondition,
+    NotCondition,
+    OrCondition,
+    all_of,
+    condition_leaves,
+    condition_variables,
+    conjuncts,
+    equations,
+    map_operands,
+)
+from lawtrace.solver.logic.normal_form import conjunction, disjunction, exists, negated, normal_form
+from lawtrace.solver.logic.safety import UnsafeFormulaError, check_safety, finds
+
+_MOST = 64
+"""How many alternatives a formula may be split into."""
+_NONE = frozenset[str]()
+_T = TypeVar("_T")
+
+
+def safe_form(formula: s.Formula) -> s.Formula:
+    """The normal form of a rule, rewritten if it is not safe.
+
+    Raises:
+        UnsafeFormulaError: that does not make it safe, either.
+    """
+    normal = normal_form(formula)
+    try:
+        check_safety(normal)
+    except UnsafeFormulaError:
+        normal = _Lifting(normal).rewritten(normal)
+        check_safety(normal)
+    return normal
+
+
+class _Stuck(Exception):
+    """A part cannot be rewritten."""
+
+
+_Names = dict[t.Leaf, t.BoundVariable]
+"""The variables for values of another step, or of a call in it, by what they stand for."""
+
+
+class _Lifting:
+    def __init__(self, normal: s.Formula) -> None:
+        taken = s.bound_variables(normal)
+        self._numbers = (number for number in count(1) if not any(name.endswith(str(number)) for name in taken))
+
+    def _fresh(self, name: str) -> t.BoundVariable:
+        """A variable for a value of another step; no rule can contain its name."""
+        return t.BoundVariable(f"{name}{t.NUMBERED}{next(self._numbers)}")
+
+    def rewritten(self, formula: s.Formula) -> s.Formula:
+        match formula:
+            case s.Atom():
+                with suppress(_Stuck):
+                    split = disjunction(_alternatives(formula))
+                    return split if not finds(formula, _NONE) and finds(split, _NONE) else formula
+                return formula
+            case s.Not(operand):
+                return negated(self.rewritten(operand))
+            case s.And(parts) | s.Or(parts):
+                join = conjunction if isinstance(formula, s.And) else disjunction
+                return join(map(self.rewritten, parts))
+            case s.Since(left, right, window):
+                return self._since(s.Since(self.rewritten(left), self.rewritten(right), window))
+            case s.Yesterday(operand, window):
+                return self._past(
+                    s.Yesterday(self.rewritten(operand), window), lambda found: s.Yesterday(found, window)
+                )
+            case _:
+                return s.map_children(formula, self.rewritten)
+
+    def _since(self, formula: s.Since) -> s.Formula:
+        if not finds(formula.right, _NONE):
+            return self._past(formula, lambda found: self._since(replace(formula, right=found)))
+        if s.free_variables(formula.left) <= s.free_variables(formula.right):
+            return formula
+        since = self._fresh("value")
+        began = conjunction([formula.right, s.Compare(Comparison(t.Position(), "==", since))])
+        ended = conjunction([negated(formula.left), s.Compare(Comparison(t.Position(), ">", since))])
+        parts = [s.Since(s.Top(), began, formula.window), negated(self.rewritten(s.Since(s.Top(), ended)))]
+        return exists(frozenset({since.name}), conjunction(parts))
+
+    def _past(self, formula: s.Since | s.Yesterday, of: Callable[[s.Formula], s.Formula]) -> s.Formula:
+        """A formula of the past, with what its operand does not find outside. `of`: the same of another operand."""
+        operand = formula.right if isinstance(formula, s.Since) else formula.operand
+        if finds(operand, _NONE):
+            return formula
+        try:
+            pieces = [self._piece(parts) for parts in _expanded(operand)]
+        except _Stuck:
+            return formula
+        if not all(finds(found, _NONE) for found, _ in pieces):
+            return formula
+        joined = [conjunction([of(found), *tests]) for found, tests in pieces]
+        own = s.free_variables(formula)
+        return disjunction([exists(s.free_variables(part) - own, part) for part in joined])
+
+    def _piece(self, parts: Iterable[s.Formula]) -> tuple[s.Formula, list[s.Formula]]:
+        """What a table can find of an alternative, and what is then compared."""
+        found, stuck, known = _ordered(parts)
+        tests: list[s.Formula] = []
+        step: _Names = {}
+        for part in stuck:
+            match part:
+                case s.Compare(comparison):
+                    tests.append(self._moved(comparison, step, None))
+                case s.Not(operand):
+                    here = s.Compare(Comparison(t.Position(), "==", self._named(t.Position(), step)))
+                    tests.append(negated(self.rewritten(s.Since(s.Top(), conjunction([operand, here])))))
+                case s.Atom(_, condition):
+                    known_here = known | {name for name, _, _ in equations(condition)}
+                    kept: list[Condition] = []
+                    call: _Names = {}
+                    for one in conjuncts(condition):
+                        if condition_variables(one) <= known_here:
+                            kept.append(one)
+                        else:
+                            tests += self._tests(one, step, call, kept)
+                    kept += [Comparison(leaf, "==", variable) for leaf, variable in call.items()]
+                    found.append(replace(part, condition=all_of(kept)))
+                case _:
+                    raise _Stuck
+        found += [s.Compare(Comparison(leaf, "==", variable)) for leaf, variable in step.items()]
+        return conjunction(found), tests
+
+    def _tests(self, condition: Condition, step: _Names, call: _Names, kept: list[Condition]) -> Iterator[s.Formula]:
+        """A condition of a call as comparisons of variables. `kept`: gets what the call has to meet instead."""
+        match condition:
+            case Comparison():
+                yield self._moved(condition, step, call)
+            case NotCondition(Comparison() as comparison) if not _reads_call(comparison):
+                yield s.Not(self._moved(comparison, step, call))
+            case ElementCondition("any", name, t.FieldPath() as elements, part):
+                own, element = t.Element(name), self._fresh("value")
+                kept.append(Comparison(element, "in", elements))
+                for one in conjuncts(map_operands(part, lambda leaf: element if leaf == own else leaf)):
+                    yield from self._tests(one, step, call, kept)
+            case _:
+                raise _Stuck
+
+    def _moved(self, comparison: Comparison, step: _Names, call: _Names | None) -> s.Compare:
+        """A comparison with variables for what differs between steps."""
+
+        def moved(leaf: t.Leaf) -> t.Term:
+            match leaf:
+                case t.Now() | t.Position() | t.Computed():
+                    return self._named(leaf, step)
+                case t.FieldPath() if call is not None:
+                    return self._named(leaf, call)
+                case t.FieldPath() | t.Element():
+                    raise _Stuck
+                case _:
+                    return leaf
+
+        left, right = comparison.left, comparison.right
+        if (
+            _reads_lists(left)
+            or _reads_lists(right)
+            or (comparison.operator == "in" and not isinstance(right, t.LiteralList))
+        ):
+            raise _Stuck
+        return s.Compare(Comparison(t.map_leaves(left, moved), comparison.operator, t.map_leaves(right, moved)))
+
+    def _named(self, leaf: t.Leaf, names: _Names) -> t.BoundVariable:
+        if leaf not in names:
+            names[leaf] = self._fresh("then" if isinstance(leaf, t.Now) else "value")
+        return names[leaf]
+
+
+def _reads_call(comparison: Comparison) -> bool:
+    return any(isinstance(leaf, t.FieldPath | t.Element) for leaf in condition_leaves(comparison))
+
+
+def _reads_lists(term: t.Term) -> bool:
+    """Whether it applies a function of lists: a variable has no list as its value."""
+    if isinstance(term, t.Arithmetic):
+        return _reads_lists(term.left) or _reads_lists(term.right)
+    if not isinstance(term, t.FunctionCall):
+        return False
+    return "list" in t.FUNCTIONS[term.function].accepts or any(map(_reads_lists, term.arguments))
+
+
+def _ordered(parts: Iterable[s.Formula]) -> tuple[list[s.Formula], list[s.Formula], frozenset[str]]:
+    """The parts of a conjunction that find their variables in some order, the others, and the variables found."""
+    found, stuck, known = list[s.Formula](), list(parts), _NONE
+    while (part := next((part for part in stuck if finds(part, known)), None)) is not None:
+        stuck.remove(part)
+        found.append(part)
+        known |= s.free_variables(part)
+    return found, stuck, known
+
+
+def _expanded(formula: s.Formula) -> list[tuple[s.Formula, ...]]:
+    """The alternatives of what finds no values, each as the parts of a conjunction. Raises _Stuck for too many."""
+    match formula:
+        case _ if finds(formula, _NONE):
+            return [(formula,)]
+        case s.Or(parts):
+            return list(chain.from_iterable(map(_expanded, parts)))
+        case s.And(parts):
+            found, stuck, _ = _ordered(parts)
+            return _combined([[tuple(found)], *map(_expanded, stuck)])
+        case s.Exists(_, body):
+            return _expanded(body)
+        case s.Atom():
+            return [(one,) for one in _alternatives(formula)]
+        case _:
+            return [(formula,)]
+
+
+def _alternatives(call: s.Atom) -> list[s.Atom]:
+    """A call, without `or` around variables that its condition does not find."""
+    own = {name for name, _, _ in equations(call.condition)}
+    parts = [_choices(one) if condition_variables(one) - own else [(one,)] for one in conjuncts(call.condition)]
+    return [replace(call, condition=all_of(one)) for one in _combined(parts)]
+
+
+def _choices(condition: Condition, *, positive: bool = True) -> list[tuple[Condition, ...]]:
+    """The alternatives of a condition, or of its negation, each as the parts of a conjunction."""
+    match condition:
+        case NotCondition(part):
+            return _choices(part, positive=not positive)
+        case AndCondition(parts) | OrCondition(parts):
+            each = [_choices(part, positive=positive) for part in parts]
+            if isinstance(condition, AndCondition) == positive:
+                return _combined(each)
+            return list(chain.from_iterable(each))
+        case _:
+            return [(condition if positive else NotCondition(condition),)]
+
+
+def _combined(choices: Sequence[Sequence[tuple[_T, ...]]]) -> list[tuple[_T, ...]]:
+    """One alternative of each. Raises _Stuck for too many."""
+    if prod(map(len, choices)) > _MOST:
+        raise _Stuck
+    return [tuple(chain.from_iterable(one)) for one in product(*choices)]
