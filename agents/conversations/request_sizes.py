@@ -1,7 +1,5 @@
 """How much one request of a conversation asks for. A plan of the calls reads this without the conversations."""
 
-PROVISIONS_PER_REQUEST = 12
-"""Provisions that the extraction reads together."""
 PROGRAMS_PER_REQUEST = 5
 """Programs asked of a trace writer at once."""
 MAX_UNUSABLE_ANSWERS = 3

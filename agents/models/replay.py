@@ -8,7 +8,7 @@ from autogen_core import FunctionCall
 from autogen_core.models import CreateResult, RequestUsage
 
 from lawtrace.agents.models.model_call import CallFailed, ModelCall
-from lawtrace.schemas.errors import InputError, OperationalError
+from lawtrace.schemas.errors import InputError, NotRecorded, OperationalError
 from lawtrace.schemas.log_entries import Context, ModelCalled, RoleFailed
 from lawtrace.schemas.model_spec import ModelSpec, RecordedModel
 
@@ -61,7 +61,7 @@ class ReplayLayer:
         context = call.context
         places = {"task": context.task, "part": context.unit, "style": context.style, "turn": context.turn}
         place = "".join(f", {name} {value!r}" for name, value in places.items() if value is not None)
-        raise OperationalError(
+        raise NotRecorded(
             f"no recorded answer for role {context.role!r}{place} in {self.directory}: that run never sent this "
             "request to this model, with these settings; give the role a model of an endpoint, such as openai:NAME"
         )

@@ -10,13 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from autogen_core.models import LLMMessage
 
-from lawtrace.agents.scripted.offline_extraction import (
-    align_scope,
-    criticise_rules,
-    map_obligations,
-    propose_offline_rules,
-    refine_provisions,
-)
 from lawtrace.agents.scripted.offline_writing import review_request, write_request
 from lawtrace.agents.scripted.request_parser import read_request
 
@@ -24,11 +17,6 @@ ScriptedRole = Callable[[Sequence[LLMMessage]], str]
 """From the messages of a request to the text of an answer."""
 
 OFFLINE_ROLES: Mapping[str, ScriptedRole] = {
-    "scope_aligner": align_scope,
-    "verifiability_refiner": refine_provisions,
-    "tool_mapper": map_obligations,
-    "policy_extractor": propose_offline_rules,
-    "ltl_critic": criticise_rules,
     "instruction_generator": write_request,
     "masking_evaluator": review_request,
     "independent_reader": read_request,

@@ -49,13 +49,11 @@ class ConversationOptions(StrictModel):
     """Options of the conversations. ``rounds``: maximum drafts of an instruction, or proposals of rules; three as
     published.
 
-    ``critic``: the LTL critic reviews each proposal of rules. ``evaluator``: the masking evaluator reviews each draft.
-    The checks by code run in any case. ``concurrency``: calls in flight. ``requests_per_minute``: to one endpoint;
-    None: no limit.
+    ``evaluator``: the masking evaluator reviews each draft; the checks by code run in any case. ``concurrency``: calls
+    in flight. ``requests_per_minute``: to one endpoint; None: no limit.
     """
 
     rounds: int = Field(default=3, ge=1, le=20)
-    critic: bool = True
     evaluator: bool = True
     concurrency: int = Field(default=8, ge=1, le=1000)
     requests_per_minute: float | None = Field(default=None, gt=0)

@@ -51,13 +51,14 @@ Behaviour = Literal["presses", "changes_mind", "withdraws"]
 
 BEHAVIOURS: tuple[Behaviour, ...] = get_args(Behaviour)
 
+Feedback = Literal["none", "prose", "traces"]
+"""What the author of rules gets back besides the objections of code: nothing; those of the critic; those of a critic
+that sees sessions of each rule, and sessions that were judged by the text."""
 
 RoleName = Literal[
-    "scope_aligner",
-    "verifiability_refiner",
-    "tool_mapper",
     "policy_extractor",
     "ltl_critic",
+    "annotator",
     "instruction_generator",
     "masking_evaluator",
     "independent_reader",
@@ -68,5 +69,5 @@ RoleName = Literal[
 
 ROLES: tuple[RoleName, ...] = get_args(RoleName)
 
-EXTRACTION_ROLES = ROLES[:5]
+EXTRACTION_ROLES = ROLES[:3]
 """The roles of the extraction."""

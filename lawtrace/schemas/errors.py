@@ -43,6 +43,10 @@ class OperationalError(LawtraceError):
     """The machine or an endpoint does not allow the operation."""
 
 
+class NotRecorded(OperationalError):
+    """A recording has no answer to a request."""
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """A part of the input that could not be used: its place and its fault."""

@@ -106,30 +106,20 @@ class MutationScore:
 
 
 class ExtractionFunnel(StrictModel):
-    """Counts after each step: of provisions, then from ``candidates`` on of rules.
+    """Counts of provisions and of rules.
 
-    ``not_understood``: provisions in scope that the offline baseline does not understand.
+    Attributes:
+        bound: provisions on which a rule rests.
+        written: rules in the last answers of all formalizers.
+        accepted: those to which there was no objection.
+        kept: rules of the set that is left.
     """
 
     provisions: int
-    in_scope: int
-    refined: int
-    candidates: int
-    valid: int
-    distinct: int
+    bound: int
+    written: int
     accepted: int
-    not_understood: int = 0
-
-    @property
-    def understood(self) -> int:
-        return self.in_scope - self.not_understood
-
-    @property
-    def baseline_sentence(self) -> str:
-        return (
-            f"Of {self.in_scope} provisions in scope the offline baseline understood {self.understood}; "
-            f"{self.not_understood} are not understood."
-        )
+    kept: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +158,7 @@ class ExtractionScore:
         curated: number of gold rules; None if none cite the text that was read.
         restated: whether the rules were extracted from a restatement rather than from the text as published.
         source: the document, or the original of the restatement.
-        extracted_by: the models of the roles; ``offline`` for the baseline.
+        extracted_by: the models that wrote them.
     """
 
     extracted: int
@@ -176,7 +166,7 @@ class ExtractionScore:
     found: int
     restated: bool
     source: str = ""
-    extracted_by: str = "offline"
+    extracted_by: str = ""
     missed: tuple[str, ...] = ()
     surplus: tuple[str, ...] = ()
     steps: ExtractionFunnel | None = None
@@ -195,10 +185,7 @@ class ExtractionScore:
         """What was extracted from the text, and the score if there is one."""
         counts = f"{self.extracted} rule{'' if self.extracted == 1 else 's'}"
         if self.steps is not None:
-            steps = f"{self.steps.provisions} provisions, {self.steps.in_scope} of them in scope"
-            if "offline" in self.extracted_by:
-                steps += f", {self.steps.understood} understood, {self.steps.not_understood} not understood"
-            counts = f"{steps}; {counts}"
+            counts = f"{self.steps.provisions} provisions, {self.steps.bound} of them with a rule; {counts}"
         if self.curated is None:
             result = "There are no gold rules for this document, so there is no score."
         elif not self.extracted:
@@ -300,7 +287,6 @@ class Findings(StrictModel):
     strength: MutationScore | None = None
     baseline: ModelBaseline | None = None
     extraction: ExtractionScore | None = None
-    extraction_baseline: ExtractionScore | None = None
     """The score of the offline roles on the same text, beside that of a model."""
     habits: tuple[HabitRow, ...] = ()
 

@@ -31,6 +31,7 @@ from lawtrace.schemas.choices import (
     STYLES,
     ActingMode,
     Behaviour,
+    Feedback,
     RegulationForm,
     RoleName,
     ShieldMode,
@@ -70,16 +71,25 @@ class RegulationOptions(StrictModel):
 
 
 class RuleOptions(StrictModel):
-    """Where the rules come from. ``extract``: run the extraction, whichever rule set is used. ``regulation``: extract
-    from the documents of the law, or from the restatement of the environment."""
+    """Where the rules come from. ``regulation``: write rules from the documents of the law, or from the restatement of
+    the environment; ``provisions``: those of one group, by their citations or how these begin; else every article.
+
+    ``formalizers``: the models that write rules, each for itself; without any, the ``policy_extractor`` alone, and
+    without a model for that role no rules are written. ``annotators``: the models that judge sessions on which these
+    rules differ; ``answers``: the judgments of people (JSON lines). ``feedback``: what the authors of rules get back.
+    """
 
     source: Literal["curated", "extracted"] = "curated"
     file: Path | None = None
     """The user's rule file; replaces the curated set."""
     sha256: str | None = None
     """The digest of that file. A recipe may pin it; the event log of a run always does."""
-    extract: bool = True
     regulation: RegulationSource = "restated"
+    provisions: tuple[str, ...] = ()
+    formalizers: Annotated[tuple[RoleModel, ...], AfterValidator(distinct)] = ()
+    annotators: Annotated[tuple[RoleModel, ...], AfterValidator(distinct)] = ()
+    answers: Path | None = None
+    feedback: Feedback = "traces"
 
 
 PART_SIZE = 100
@@ -188,24 +198,19 @@ class AttemptOptions(StrictModel):
         return self
 
 
-PREPARING_ROLES: tuple[RoleName, ...] = ("scope_aligner", "verifiability_refiner", "tool_mapper")
-"""The roles that prepare provisions for the policy extractor."""
 READING_ROLES: tuple[RoleName, ...] = ("masking_evaluator", "independent_reader")
 """The roles that read what the instruction generator writes."""
 
 
 class RoleModelOptions(StrictModel):
-    """The model of each role. The three roles that prepare provisions default to the model of the ``policy_extractor``;
-    the two that read instructions to that of the ``instruction_generator``, because their offline versions only
-    understand what its offline version writes. ``trace_writer`` writes the model-written baseline (P Table 2); without
-    a model there is no baseline. ``user`` words what the users of dialogues say; without a model they use the words of
-    the script."""
+    """The model of each role. Without a ``policy_extractor`` no rules are written; the ``ltl_critic`` defaults to its
+    model. The two roles that read instructions default to that of the ``instruction_generator``, because their offline
+    versions only understand what its offline version writes. ``trace_writer`` writes the model-written baseline (P
+    Table 2); without a model there is no baseline. ``user`` words what the users of dialogues say; without a model they
+    use the words of the script."""
 
-    scope_aligner: RoleModel | None = None
-    verifiability_refiner: RoleModel | None = None
-    tool_mapper: RoleModel | None = None
-    policy_extractor: RoleModel = "offline"
-    ltl_critic: RoleModel = "offline"
+    policy_extractor: OptionalModel = None
+    ltl_critic: OptionalModel = None
     instruction_generator: RoleModel = "offline"
     masking_evaluator: RoleModel | None = None
     independent_reader: RoleModel | None = None
@@ -228,9 +233,9 @@ class RoleModelOptions(StrictModel):
         return self.specs()[role]
 
     def specs(self) -> dict[str, ModelSpec]:
-        """The model of each role; the trace writer and the user only if they are set."""
+        """The model of each role; those that may be without one only if they are set."""
         named: dict[str, str | None] = self.model_dump()
-        named |= {role: named[role] or self.policy_extractor for role in PREPARING_ROLES}
+        named["ltl_critic"] = self.ltl_critic or self.policy_extractor
         named |= {role: named[role] or self.instruction_generator for role in READING_ROLES}
         return {role: ModelSpec.parse(model) for role, model in named.items() if model is not None}
 
@@ -242,12 +247,8 @@ class RolePromptOptions(PromptOptions):
         {"executor_system", "executor_user", "instruction_generator", "masking_evaluator", "policy_extractor"}
     )
 
-    scope_aligner: str | None = None
-    verifiability_refiner: str | None = None
-    tool_mapper: str | None = None
     policy_extractor: str | None = None
     ltl_critic: str | None = None
-    formalizer: str | None = None
     annotator: str | None = None
     instruction_generator: str | None = None
     masking_evaluator: str | None = None
@@ -281,3 +282,18 @@ class Recipe(CallOptions):
     attempts: AttemptOptions = AttemptOptions()
     ablation: Mapping[str, tuple[Json, ...]] = {}
     """Key of this recipe (``attempts.shield``) -> its values; see `lawtrace.runs.variants`."""
+
+    @property
+    def formalizers(self) -> tuple[str, ...]:
+        """The models that write rules."""
+        extractor = self.models.policy_extractor
+        return self.rules.formalizers or (() if extractor is None else (extractor,))
+
+    @model_validator(mode="after")
+    def _check_formalizers(self) -> Self:
+        if self.rules.source == "extracted" and not self.formalizers:
+            raise ValueError(
+                "rules.source = 'extracted' needs a model that writes rules: set models.policy_extractor, to "
+                "'openai:NAME' or to a recording, 'replay:clinic-breach'"
+            )
+        return self

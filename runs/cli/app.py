@@ -50,11 +50,10 @@ COMMANDS = {
     "rules": Group(
         "Extract, check and review rules.",
         {
-            "extract": _at("rules_extract.extract", "Extract rules from a regulation, with their provenance."),
+            "extract": _at("rules_extract.extract", "Let a model write rules from a regulation, and a critic object."),
             "formalize": _at(
-                "rules_formalize.formalize", "Let models write rules independently, and compare what these allow."
+                "rules_extract.formalize", "Let models write rules independently, and compare what these allow."
             ),
-            "provenance": _at("rules_provenance.show_provenance", "Show the provenance of extracted rules."),
             "evaluate": _at("rules_evaluate.evaluate", "Score rule sets by what they say of sessions."),
             "review": _at("review.review_rules", "Review rules in the browser."),
             "check": _at("rules_check.check_rule_set", "Check a rule set."),

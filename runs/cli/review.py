@@ -15,7 +15,6 @@ from lawtrace.runs.cli.rules_extract import read_regulation
 from lawtrace.runs.cli.view import serve_site
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.text import percent, show_interval
-from lawtrace.runs.store.provenance_file import provenance_path, read_provenance
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.runs.web.append_log import AppendLog
 from lawtrace.runs.web.review.decisions import OpinionRow, ReviewState
@@ -47,8 +46,7 @@ def review_rules(
     domain = load_domain(env)
     if document is not None:
         domain = domain.with_regulation(read_regulation(document, domain))
-    provenance = read_provenance(provenance_path(file)) if provenance_path(file).exists() else None
-    subject = RuleReview(load_rule_file(file), domain, provenance)
+    subject = RuleReview(load_rule_file(file), domain)
     serve = None if status else partial(serve_site, what="Review", host=host, port=port, as_json=as_json)
     return _review(subject, file, reviewers, opinions, out, serve, force=force)
 

@@ -1,6 +1,5 @@
 """``lawtrace rules evaluate``: what rule sets say of sessions, beside gold rules."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +9,9 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 
-from lawtrace.agents.conversations.provenance import ExtractionProvenance
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.runs.cli.options import EnvironmentOption
-from lawtrace.runs.cli.output import make_table, print_note
+from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.text import percent
@@ -28,7 +26,6 @@ from lawtrace.runs.scoring.rule_behaviour import (
 )
 from lawtrace.runs.scoring.rule_comparison import unmatched_rules
 from lawtrace.runs.scoring.session_bank import BankSession, make_sessions
-from lawtrace.runs.stages.rules_stage import run_offline_extraction
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.schemas.errors import InputError
 from lawtrace.solver.automata.automaton import Automaton
@@ -118,13 +115,6 @@ def _references(file: Path, domain: Domain) -> list[Trace]:
     if other.environment.name != environment.name:
         raise InputError(f"{file}: its tasks are about {other.environment.name!r}, not about {environment.name!r}")
     return [Trace(task.initial(environment), task.planned, task.target(environment)) for task in read if task.calls]
-
-
-def extract_offline_baseline(domain: Domain, provenance: ExtractionProvenance) -> tuple[Rule, ...]:
-    """The rules that the offline roles extract from the same text."""
-    print_note("Extracting the offline baseline from the same text.")
-    with ProgressBars().stage("provisions", len(provenance.provisions)) as step:
-        return asyncio.run(run_offline_extraction(domain, provenance.regulation(), on_provision=step)).accepted
 
 
 def _as_json(found: _Evaluated) -> dict[str, object]:

@@ -1,6 +1,7 @@
-"""``lawtrace rules extract``: extract rules, with their provenance."""
+"""``lawtrace rules extract`` and ``formalize``: rules from a regulation, by one model or by several independently."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -8,70 +9,130 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 
-from lawtrace.agents.conversations.provenance import ExtractionProvenance
+from lawtrace.agents.conversations.formalized_group import FormalizedGroup
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.regulations.documents import read_published_law
 from lawtrace.environments.regulations.regulation import Regulation, load_regulation
+from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags, stage_recipe
 from lawtrace.runs.cli.rules_check import rule_table
-from lawtrace.runs.cli.rules_evaluate import extract_offline_baseline
-from lawtrace.runs.cli.rules_provenance import funnel_table
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.sections import make_extraction_report
-from lawtrace.runs.report.text import percent
 from lawtrace.runs.runner import Session
-from lawtrace.runs.stages.artifacts import EXTRACTED_RULES, PROVENANCE
-from lawtrace.runs.stages.rules_stage import ExtractionScore, score_extraction
-from lawtrace.runs.store.provenance_file import provenance_of, provenance_path
+from lawtrace.runs.stages.artifacts import EXTRACTED_RULES, FORMALIZED
+from lawtrace.runs.stages.rules_stage import groups_of, score_extraction
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.runs.web.export import export_report
-from lawtrace.schemas.errors import OperationalError
-from lawtrace.solver.rules import Rule, load_rules
+from lawtrace.schemas.errors import InputError, OperationalError
+from lawtrace.solver.rules import load_rules
 
 RESTATED = ".toml"
 _MOST_WARNINGS = 5
 
+LawArgument = Annotated[
+    Path | None, typer.Argument(help="Regulation, published or restated (TOML); default: the environment's.")
+]
+ProvisionsOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="<str>", help="Provisions or articles, as one group; default: each article. Repeatable."),
+]
+OutOption = Annotated[Path, typer.Option(help="Output rule file; formalizations, log and page go next to it.")]
 
-@recipe_flags(*MODEL_CALLS, "seed")
+
+@recipe_flags(*MODEL_CALLS)
 def extract(
     flags: RecipeFlags,
-    document: Annotated[
-        Path | None, typer.Argument(help="Regulation, published or restated (TOML); default: the environment's.")
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Output rule file; log and page go next to it.")] = Path("rules.jsonl"),
+    document: LawArgument = None,
+    model: Annotated[str | None, typer.Option(help="Model that writes the rules; default: the recipe's.")] = None,
+    provisions: ProvisionsOption = None,
+    out: OutOption = Path("rules.jsonl"),
 ) -> CommandResult:
-    """Extract rules from a regulation, with their provenance.
+    """Let a model write rules from a regulation, and a critic object.
 
     Exit code 1 if provisions are left unprocessed; run the command again to continue with them.
     """
+    values: dict[str, object] = {} if model is None else {"models.policy_extractor": model}
+    return _write_rules(flags, "extract", document, {**values, "rules.provisions": tuple(provisions or ())}, out)
+
+
+@recipe_flags(*MODEL_CALLS)
+def formalize(
+    flags: RecipeFlags,
+    document: LawArgument = None,
+    models: Annotated[str, typer.Option(help="Models that write rules, separated by commas; two or more.")] = "",
+    annotators: Annotated[str, typer.Option(help="Models that judge sessions, separated by commas.")] = "",
+    provisions: ProvisionsOption = None,
+    answers: Annotated[Path | None, typer.Option(help="Judgments of sessions by people (JSON lines).")] = None,
+    out: OutOption = Path("rules.jsonl"),
+) -> CommandResult:
+    """Let models write rules independently, and compare what these allow.
+
+    Exit code 1 if provisions are left unprocessed; run the command again to continue with them.
+    """
+    values: dict[str, object] = {"rules.provisions": tuple(provisions or ()), "rules.answers": answers}
+    for key, names in (("formalizers", models), ("annotators", annotators)):
+        if given := tuple(name.strip() for name in names.split(",") if name.strip()):
+            values[f"rules.{key}"] = given
+    return _write_rules(flags, "formalize", document, values, out, least=2)
+
+
+def _write_rules(
+    flags: RecipeFlags, command: str, document: Path | None, values: Mapping[str, object], out: Path, least: int = 1
+) -> CommandResult:
+    """Carry out a command. ``least``: how many models must write rules."""
     if document is not None:
-        read: dict[str, object] = {"rules.regulation": "text", "regulation.files": (document,)}
-        if document.suffix.lower() == RESTATED:
-            read = {"rules.regulation": "restated"}
-        flags = replace(flags, values={**flags.values, **read})
-    inputs = stage_recipe(flags, simulated=False)
+        is_restated = document.suffix.lower() == RESTATED
+        read = {"rules.regulation": "restated"} if is_restated else {"regulation.files": (document,)}
+        values = {"rules.regulation": "text", **read, **values}
+    inputs = stage_recipe(replace(flags, values={**flags.values, **values}), simulated=False)
     options, domain = inputs.recipe, inputs.domain
+    if len(options.formalizers) < least:
+        one = "a model with --model, such as --model openai:NAME, or a recording"
+        two = "two models or more with --models, such as --models openai:NAME,anthropic:NAME"
+        raise InputError(f"name {two if least > 1 else one}")
     if document is not None and document.suffix.lower() == RESTATED:
         domain = domain.with_regulation(load_regulation(document))
+    inputs = replace(inputs, domain=domain)
+    groups_of(inputs)
 
     async def work(session: Session) -> Products:
-        runner = session.runner(replace(inputs, domain=domain))
-        return await runner.make(EXTRACTED_RULES, PROVENANCE, incomplete=True)
+        return await session.runner(inputs).make(EXTRACTED_RULES, FORMALIZED, incomplete=True)
 
-    command = f"rules extract {document or options.environment}"
-    written = provenance_path(out), out.with_suffix(".html")
-    products = run_stages(options, out, command, work, *written, force=flags.force, sandbox=False)
-    rules, provenance = products[EXTRACTED_RULES], provenance_of(products[PROVENANCE])
-    unread = provenance.unread
-    if unread and len(unread) == len(provenance.provisions) and provenance.head.stopped is None:
+    written = out.with_suffix(".formalized.jsonl"), out.with_suffix(".html")
+    started = f"rules {command} {document or options.environment}"
+    products = run_stages(options, out, started, work, *written, force=flags.force, sandbox=False)
+    rules, groups = tuple(products[EXTRACTED_RULES]), products[FORMALIZED]
+    unread = [group for group in groups if not group.is_read]
+    if len(unread) == len(groups) and not any(group.stopped for group in groups):
         raise OperationalError(
-            f"no provision could be read, nothing written; run the command again: {unread[0].fate.because}"
+            f"no provision could be read, nothing written; run the command again: {unread[0].failure}"
         )
     EXTRACTED_RULES.write(out, rules)
-    PROVENANCE.write(provenance_path(out), provenance.lines())
-    export_report(make_extraction_report(provenance), out.with_suffix(".html"))
-    return _result(domain, tuple(rules), provenance, out)
+    FORMALIZED.write(written[0], groups)
+    export_report(make_extraction_report(groups), written[1])
+    score = score_extraction(groups, rules, load_rules(domain.gold_file), inputs.extracted_regulation)
+    return CommandResult(
+        {
+            "rules": len(rules),
+            "out": str(out),
+            "page": str(written[1]),
+            "groups": dict(Counter(group.determinacy for group in groups)),
+            "questions": sum(bool(session.judgments) for group in groups for session in group.sessions),
+            "precision": score.precision,
+            "recall": score.recall,
+            "unread": len(unread),
+        },
+        (
+            *_warnings(inputs.published.parse_warnings if inputs.published else ()),
+            *_shown(groups),
+            rule_table(rules),
+            score.sentence,
+            *(Note(f"{group.group} is not read; run the command again: {group.failure}") for group in unread),
+            Note(f"Written: {out}, {written[0]}, {written[1]}"),
+        ),
+        exit_code=1 if unread else 0,
+    )
 
 
 def read_regulation(document: Path, domain: Domain) -> Regulation:
@@ -81,57 +142,37 @@ def read_regulation(document: Path, domain: Domain) -> Regulation:
     return read_published_law([document], domain.regulation.by_citation).regulation
 
 
-def _result(domain: Domain, rules: tuple[Rule, ...], provenance: ExtractionProvenance, out: Path) -> CommandResult:
-    gold = load_rules(domain.gold_file)
-    score = score_extraction(rules, gold, provenance)
-    return CommandResult(
-        {
-            "rules": len(rules),
-            "out": str(out),
-            "precision": score.precision,
-            "recall": score.recall,
-            "funnel": provenance.funnel.model_dump(),
-            "unread": len(provenance.unread),
-        },
-        _shown(domain, rules, provenance, score, gold, out),
-        exit_code=1 if provenance.unread else 0,
-    )
-
-
-def _shown(
-    domain: Domain,
-    rules: tuple[Rule, ...],
-    provenance: ExtractionProvenance,
-    score: ExtractionScore,
-    gold: tuple[Rule, ...],
-    out: Path,
-) -> Iterator[RenderableType]:
-    for row in provenance.rules:
-        if row.status in {"dropped", "invalid"}:
-            yield Note(f"{row.status} {row.rule.id}: {row.because}")
-        elif row.status == "merged":
-            yield Note(f"merged {row.rule.id} into {', '.join(row.into)}")
-    for warning in provenance.head.parse_warnings[:_MOST_WARNINGS]:
+def _warnings(warnings: Sequence[str]) -> Iterator[RenderableType]:
+    for warning in warnings[:_MOST_WARNINGS]:
         yield Note(f"check the document: {warning}")
-    if len(provenance.head.parse_warnings) > _MOST_WARNINGS:
+    if len(warnings) > _MOST_WARNINGS:
+        yield Note(f"check the document: {len(warnings) - _MOST_WARNINGS} more warnings")
+
+
+def _shown(groups: Sequence[FormalizedGroup]) -> Iterator[RenderableType]:
+    for group in groups:
+        for by in group.formalizations:
+            for one in by.refused:
+                yield Note(f"not used, {by.name}.{one.rule}: {one.because}")
+    yield make_table(
+        ("provisions", "models", "rules", "classes", "sessions", "judged", "determinacy"), map(_row, groups)
+    )
+    open_ = [session.id for group in groups for session in group.sessions if not session.judgments]
+    if open_:
         yield Note(
-            f"check the document: {len(provenance.head.parse_warnings) - _MOST_WARNINGS} more warnings are on the page"
+            f"{len(open_)} sessions have no answer. Name --annotators, or write lines such as "
+            f'{{"session": "{open_[0]}", "verdict": "lawful", "words": "...", "by": "NAME"}} for '
+            "`rules formalize --answers`."
         )
-    yield funnel_table(provenance.funnel)
-    yield rule_table(rules)
-    yield score.sentence
-    if any(model != "offline" for model in provenance.head.models.values()) and score.curated is not None:
-        beside = score_extraction(extract_offline_baseline(domain, provenance), gold, provenance)
-        rates = f"precision {percent(beside.precision)}, recall {percent(beside.recall)}"
-        yield f"Offline baseline, same text: {rates}."
-    offline = [role.replace("_", " ") for role, model in provenance.head.models.items() if model == "offline"]
-    if offline:
-        yield f"Deterministic baseline used instead of a model for: {', '.join(offline)}."
-    if provenance.funnel.not_understood:
-        yield Note(f"`lawtrace rules provenance {out}` says why provisions are not understood.")
-    if provenance.unread:
-        yield Note(
-            f"{len(provenance.unread)} provisions are incomplete; run the command again to continue. "
-            f"{provenance.unread[0].fate.because}"
-        )
-    yield Note(f"Written: {out}, {provenance_path(out)}, {out.with_suffix('.html')}")
+
+
+def _row(group: FormalizedGroup) -> Sequence[object]:
+    return (
+        group.group,
+        len({by.model for by in group.formalizations if by.failure is None}),
+        ", ".join(str(len(by.rules)) for by in group.formalizations),
+        " | ".join(" ".join(names) for names in group.classes),
+        len(group.sessions),
+        sum(bool(session.judgments) for session in group.sessions),
+        group.determinacy,
+    )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from lawtrace.agents.conversations.formalized_group import FormalizedGroup
 from lawtrace.runs.report.content import CoverageLine
 from lawtrace.runs.report.labels import MUTATION_DESCRIPTIONS
 from lawtrace.runs.report.tables import (
@@ -143,27 +144,47 @@ def _survivors(strength: MutationScore, kind: str) -> str:
     return "; ".join(f"{reasons.count(reason)} {reason}" for reason in sorted(set(reasons)))
 
 
-def extraction_table(*scores: ExtractionScore | None) -> Table:
-    """The scores of the extracted rules, and of the offline roles on the same text if a model took part."""
+def extraction_table(score: ExtractionScore) -> Table:
+    """The score of the extracted rules."""
     return make_table(
         "extraction",
         "Extracted rules",
-        (
+        [
             {
-                "Text": one.source,
-                "Form": "restated" if one.restated else "as published",
-                "Extracted by": one.extracted_by + (" (baseline)" if one.extracted_by == "offline" else ""),
-                "#Extracted": one.extracted,
-                "#Found": one.found,
-                "#Gold": one.curated,
-                "#Precision": share(one.precision),
-                "#Recall": share(one.recall),
+                "Text": score.source,
+                "Form": "restated" if score.restated else "as published",
+                "Extracted by": score.extracted_by,
+                "#Extracted": score.extracted,
+                "#Found": score.found,
+                "#Gold": score.curated,
+                "#Precision": share(score.precision),
+                "#Recall": share(score.recall),
             }
-            for one in scores
-            if one is not None
-        ),
+        ],
         "the text that the rules were extracted from, and their score against the gold rules. A gold rule is found if "
         "an extracted rule has an equivalent automaton.",
+    )
+
+
+def formalization_table(groups: Sequence[FormalizedGroup]) -> Table:
+    """The outcome of each group of provisions."""
+    return make_table(
+        "groups",
+        "Groups of provisions",
+        [
+            {
+                "Provisions": group.group,
+                "Models": ", ".join(dict.fromkeys(one.model for one in group.formalizations)),
+                "Rules": ", ".join(str(len(one.rules)) for one in group.formalizations),
+                "Classes": " | ".join(" ".join(names) for names in group.classes),
+                "#Sessions": len(group.sessions),
+                "#Asked": sum(bool(session.judgments) for session in group.sessions),
+                "Determinacy": group.determinacy,
+            }
+            for group in groups
+        ],
+        "how many rules each model wrote, which rule sets allow the same (classes), how many sessions tell classes or "
+        "rules apart, how many of them were judged, and what follows.",
     )
 
 

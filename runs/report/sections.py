@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lawtrace.agents.conversations.provenance import PROVISION_STATUS_LABELS, ExtractionProvenance
+from lawtrace.agents.conversations.formalized_group import FormalizedGroup
 from lawtrace.runs.report.ablation_tables import axis_tables, variant_building_table, variant_lines, variant_table
 from lawtrace.runs.report.build_tables import (
     building_tables,
     coverage_table,
     extraction_table,
+    formalization_table,
     habit_table,
     strength_tables,
     usage_table,
@@ -34,9 +35,7 @@ from lawtrace.runs.report.tables import Figure, Table, filled
 from lawtrace.runs.report.task_view import TaskView, view_tasks
 from lawtrace.runs.scoring.ablation import Ablation
 from lawtrace.runs.store.model_usage import ModelUsage
-from lawtrace.runs.store.provenance_file import FUNNEL_STEPS
 from lawtrace.schemas.errors import Problem
-from lawtrace.schemas.findings import ExtractionFunnel
 
 MOST_BARS = 80
 """Maximum number of bars in a panel; the verdict table has them all."""
@@ -198,16 +197,9 @@ def _coverage_section(coverage: Sequence[CoverageLine]) -> Section:
 
 def _rule_section(content: ReportContent, rules: Sequence[Table]) -> Section:
     extraction = content.findings.extraction
-    steps = extraction.steps if extraction else None
-    values = {"score": extraction, "funnel": _funnel_steps(steps) if steps else ()}
-    beside = content.findings.extraction_baseline
-    scored = extraction is not None and (beside or (extraction.curated is not None and extraction.extracted))
-    tables = filled(*([extraction_table(extraction, beside)] if scored else []), *rules)
-    return Section("rules", "Rules", "sections/rules.html.jinja", values, tables=tables)
-
-
-def _funnel_steps(funnel: ExtractionFunnel) -> list[str]:
-    return [f"{getattr(funnel, step)} {label}" for step, label in FUNNEL_STEPS.items()]
+    scored = [extraction] if extraction is not None and extraction.curated is not None and extraction.extracted else []
+    tables = filled(*map(extraction_table, scored), *rules)
+    return Section("rules", "Rules", "sections/rules.html.jinja", {"score": extraction}, tables=tables)
 
 
 def make_ablation_report(
@@ -265,44 +257,25 @@ def _model_pairs(lines: Sequence[OutcomeLine], ablation: Ablation) -> tuple[Tabl
     )
 
 
-def make_extraction_report(provenance: ExtractionProvenance) -> RunReport:
-    """The provenance of extracted rules: the funnel, every rule, every provision and all messages about them."""
-    head, statuses = provenance.head, Counter(provision.fate.fate for provision in provenance.provisions)
-    values = {
-        "provenance": provenance,
-        "head": head,
-        "funnel": _funnel_steps(provenance.funnel),
-        "statuses": [(label, statuses[name]) for name, label in PROVISION_STATUS_LABELS.items() if statuses[name]],
-        "status_labels": PROVISION_STATUS_LABELS,
-    }
+def make_extraction_report(groups: Sequence[FormalizedGroup]) -> RunReport:
+    """Formalizations of a regulation: the outcome of each group of provisions, its rules, and its sessions."""
+    first = groups[0]
+    models = {one.model for group in groups for one in group.formalizations}
     return RunReport(
-        f"Rules from {head.regulation} for {head.environment}",
-        {"regulation": f"{head.title} ({head.source})"},
-        tuple(
-            Section(name, title, f"sections/extraction/{name}.html.jinja", values)
-            for name, title in (
-                ("funnel", "Funnel"),
-                ("candidates", "Rules"),
-                ("provisions", "Provisions"),
-                ("messages", "Messages"),
-            )
+        f"Rules for {first.environment}",
+        {"regulation": first.regulation},
+        (
+            Section("groups", "Groups of provisions", tables=(formalization_table(groups),)),
+            *(
+                Section(f"group-{number}", group.group, "sections/formalization.html.jinja", {"group": group})
+                for number, group in enumerate(groups, 1)
+            ),
         ),
-        notices=tuple(_extraction_notices(provenance)),
+        notices=tuple(
+            [f"{group.group} was not read: {group.failure}" for group in groups if group.failure]
+            + (["All rules are by one model; its agreement with itself is that of one."] if len(models) == 1 else [])
+        ),
     )
-
-
-def _extraction_notices(provenance: ExtractionProvenance) -> list[str]:
-    head, notices = provenance.head, list[str]()
-    if head.restated:
-        notices.append("The text is a restatement by this project, not the text of the law.")
-    offline = sorted(role.replace("_", " ") for role, model in head.models.items() if model == "offline")
-    if offline:
-        notices.append(f"Roles without a model: {', '.join(offline)}. Their results are a baseline.")
-        notices.append(provenance.funnel.baseline_sentence)
-    if provenance.unread:
-        reason = f": {head.stopped}" if head.stopped else ""
-        notices.append(f"{len(provenance.unread)} of {len(provenance.provisions)} provisions were not read{reason}.")
-    return notices
 
 
 def _notices(content: ReportContent) -> list[str]:

@@ -1,6 +1,6 @@
 """The files that the stages of a run over tasks write and read."""
 
-from lawtrace.agents.conversations.provenance import ProvenanceLine
+from lawtrace.agents.conversations.formalized_group import FormalizedGroup
 from lawtrace.runs.store.stage_store import StageFile
 from lawtrace.runs.store.task_file import TaskFile
 from lawtrace.schemas.attempt_rows import Attempt
@@ -11,7 +11,7 @@ from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.solver.rules import Rule
 
 EXTRACTED_RULES = StageFile("extracted_rules.jsonl", Rule)
-PROVENANCE = StageFile("extracted_rules.provenance.jsonl", ProvenanceLine)
+FORMALIZED = StageFile("formalized.jsonl", FormalizedGroup)
 RULES = StageFile("rules.jsonl", Rule)
 TRACES = StageFile("traces.jsonl", TraceRow)
 BASELINE = StageFile("baseline.jsonl", BaselineRow)

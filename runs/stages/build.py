@@ -11,12 +11,8 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from lawtrace.agents.concurrency import run_in_worker_thread
-from lawtrace.agents.conversations.request_sizes import (
-    MAX_UNUSABLE_ANSWERS,
-    PROGRAMS_PER_REQUEST,
-    PROVISIONS_PER_REQUEST,
-)
-from lawtrace.runs.stages.artifacts import BASELINE, EXTRACTED_RULES, PROVENANCE, RULES, TASK_FUNNEL, TASKS, TRACES
+from lawtrace.agents.conversations.request_sizes import MAX_UNUSABLE_ANSWERS, PROGRAMS_PER_REQUEST
+from lawtrace.runs.stages.artifacts import BASELINE, EXTRACTED_RULES, FORMALIZED, RULES, TASK_FUNNEL, TASKS, TRACES
 from lawtrace.runs.stages.human_texts import asked_requests, require_texts
 from lawtrace.runs.stages.resolve import curated_rules_digest, texts_digest
 from lawtrace.runs.stages.stage import (
@@ -29,11 +25,11 @@ from lawtrace.runs.stages.stage import (
     StageContext,
     StageInputs,
 )
-from lawtrace.runs.store.provenance_file import provenance_of
+from lawtrace.runs.store.stage_files import file_digest
 from lawtrace.runs.store.stage_store import Products, stage_key
 from lawtrace.runs.store.text_file import read_texts, texts_file
 from lawtrace.runs.tasks import task_mode
-from lawtrace.schemas.choices import RoleName
+from lawtrace.schemas.choices import EXTRACTION_ROLES, RoleName
 from lawtrace.schemas.findings import TaskFunnelRow
 
 if TYPE_CHECKING:
@@ -41,52 +37,63 @@ if TYPE_CHECKING:
 
 
 def extracts(inputs: StageInputs) -> bool:
-    options = inputs.recipe.rules
-    return options.extract or options.source == "extracted"
+    """Whether models write rules in this run."""
+    return bool(inputs.recipe.formalizers)
 
 
 def _extraction_depends(inputs: StageInputs) -> Mapping[str, object]:
-    conversation, regulation = inputs.recipe.conversation, inputs.extracted_regulation
+    recipe, options = inputs.recipe, inputs.recipe.rules
     return {
         **inputs.environment_key(),
-        "regulation": stage_key(regulation),
-        "rounds": conversation.rounds,
-        "critic": conversation.critic,
-        **inputs.roles_key(*inputs.extraction_roles),
+        "regulation": stage_key(inputs.extracted_regulation),
+        "provisions": options.provisions,
+        "rounds": recipe.conversation.rounds,
+        "feedback": options.feedback,
+        "models": [recipe.formalizers, recipe.models.ltl_critic, options.annotators],
+        "prompts": [inputs.prompts[role].hash for role in EXTRACTION_ROLES],
+        "parameters": recipe.parameters,
+        "answers": options.answers and file_digest(options.answers),
     }
 
 
 async def _extract(context: StageContext, _: Products) -> Made:
+    from lawtrace.agents.conversations.formalized_group import rules_of
     from lawtrace.agents.models.budget import BudgetExhausted
-    from lawtrace.runs.stages.rules_stage import extract_from
+    from lawtrace.runs.stages.rules_stage import formalize, groups_of
 
-    provisions = context.extracted_regulation.provisions
-    with context.progress.stage("rules from the regulation", len(provisions)) as step:
-        extracted = await extract_from(context, step)
-    error = BudgetExhausted(extracted.head.stopped) if extracted.head.stopped else None
-    made = Made(complete=not extracted.unread and error is None, error=error)
-    return made.add(EXTRACTED_RULES, extracted.accepted).add(PROVENANCE, extracted.lines())
+    with context.progress.stage("groups of provisions", len(groups_of(context))) as step:
+        found = await formalize(context, step)
+    stopped = next((one.stopped for one in found if one.stopped), None)
+    error = None if stopped is None else BudgetExhausted(stopped)
+    made = Made(complete=all(one.is_read for one in found), error=error)
+    return made.add(EXTRACTED_RULES, rules_of(found)).add(FORMALIZED, found)
 
 
 def _extraction_calls(inputs: StageInputs) -> Iterator[RoleCalls]:
-    batches = ceil(len(inputs.extracted_regulation.provisions) / PROVISIONS_PER_REQUEST)
-    most = batches * inputs.recipe.conversation.rounds * MAX_TRIES
-    for role in inputs.extraction_roles:
-        yield RoleCalls(role, str(inputs.recipe.models.spec(role)), batches, most)
+    from lawtrace.runs.stages.rules_stage import groups_of
+
+    recipe, groups = inputs.recipe, len(groups_of(inputs))
+    most = groups * recipe.conversation.rounds * MAX_TRIES
+    for model in recipe.formalizers:
+        yield RoleCalls("policy_extractor", model, groups, 2 * most)
+        if recipe.rules.feedback != "none":
+            yield RoleCalls("ltl_critic", recipe.models.ltl_critic or model, groups, 2 * most)
+    for model in recipe.rules.annotators:
+        yield RoleCalls("annotator", model, groups, most)
 
 
 async def _choose_rules(context: StageContext, products: Products) -> Made:
     if context.recipe.rules.source == "curated":
         return Made().add(RULES, context.rules)
-    provenance, rules = provenance_of(products[PROVENANCE]), products[EXTRACTED_RULES]
-    if provenance.unread:
-        raise NoResponseError(f"the rules could not be extracted: {provenance.unread[0].fate.because}")
-    if not rules:
+    unread = next((one for one in products[FORMALIZED] if not one.is_read), None)
+    if unread is not None:
+        raise NoResponseError(f"the rules could not be extracted: {unread.group}: {unread.failure}")
+    if not products[EXTRACTED_RULES]:
         raise EmptyStageError(
             "the extraction left no valid rule; use rules.source = 'curated', or see the reasons with "
             f"`lawtrace messages {context.folder}`"
         )
-    return Made().add(RULES, rules)
+    return Made().add(RULES, products[EXTRACTED_RULES])
 
 
 def _rules_depend(inputs: StageInputs) -> Mapping[str, object]:
@@ -208,7 +215,7 @@ def _writer(context: StageContext, products: Products) -> "WritePairs":
 BUILDING_STAGES: tuple[Stage[StageInputs, StageContext], ...] = (
     Stage(
         name="extraction",
-        produces=(EXTRACTED_RULES, PROVENANCE),
+        produces=(EXTRACTED_RULES, FORMALIZED),
         depends=_extraction_depends,
         run=_extract,
         calls=_extraction_calls,
@@ -216,7 +223,7 @@ BUILDING_STAGES: tuple[Stage[StageInputs, StageContext], ...] = (
     Stage(
         name="rules",
         produces=(RULES,),
-        needs=lambda inputs: (EXTRACTED_RULES, PROVENANCE) if inputs.recipe.rules.source == "extracted" else (),
+        needs=lambda inputs: (EXTRACTED_RULES, FORMALIZED) if inputs.recipe.rules.source == "extracted" else (),
         depends=_rules_depend,
         run=_choose_rules,
     ),

@@ -12,7 +12,6 @@ from lawtrace.runs.stages.execution import run_program
 from lawtrace.runs.stages.habits import find_task_habits, habit_steps
 from lawtrace.runs.stages.resolve import rules_over_offered_tools
 from lawtrace.runs.stages.stage import Made, Stage, StageContext, StageInputs
-from lawtrace.runs.store.provenance_file import provenance_of
 from lawtrace.runs.store.stage_store import AnyFile, Products
 from lawtrace.runs.tasks import Task, trace_of
 from lawtrace.schemas.findings import DeletionCheck, ExtractionScore, Findings, OracleStrengthRow
@@ -71,7 +70,7 @@ def _findings_need(inputs: StageInputs) -> tuple[AnyFile, ...]:
         files.TASK_FUNNEL,
         files.ORACLE_STRENGTH,
         files.HABITS,
-        *((files.EXTRACTED_RULES, files.PROVENANCE) if extracts(inputs) else ()),
+        *((files.EXTRACTED_RULES, files.FORMALIZED) if extracts(inputs) else ()),
         *((files.BASELINE,) if inputs.recipe.models.trace_writer is not None else ()),
     )
 
@@ -88,38 +87,27 @@ async def _find(context: StageContext, products: Products) -> Made:
     if files.BASELINE in products and context.recipe.models.trace_writer is not None:
         name, length = context.role_models.name_of("trace_writer"), context.recipe.tasks.length
         baseline = measure_baseline(context.domain, products[files.BASELINE], model=name, length=length)
-    score, beside = await _extraction_scores(context, products) if extracts(context) else (None, None)
     findings = Findings(
         funnel=funnel.funnel,
         deletions=oracle.deletions,
         strength=oracle.strength,
-        extraction=score,
-        extraction_baseline=beside,
+        extraction=_extraction_score(context, products) if extracts(context) else None,
         baseline=baseline,
         habits=tuple(products[files.HABITS]),
     )
     return Made().add(files.FINDINGS, [findings])
 
 
-async def _extraction_scores(
-    context: StageContext, products: Products
-) -> tuple[ExtractionScore | None, ExtractionScore | None]:
-    """The score of the extracted rules against the gold rules, and that of the offline roles if a model took part.
+def _extraction_score(context: StageContext, products: Products) -> ExtractionScore | None:
+    """The score of the extracted rules against the gold rules; None if a conversation failed."""
+    from lawtrace.runs.stages.rules_stage import score_extraction
 
-    None if a conversation failed.
-    """
-    from lawtrace.runs.stages.rules_stage import run_offline_extraction, score_extraction
-
-    provenance, gold, domain = provenance_of(products[files.PROVENANCE]), context.rules, context.domain
-    if provenance.unread:
-        return None, None
+    groups, gold, domain = products[files.FORMALIZED], context.rules, context.domain
+    if not all(one.is_read for one in groups):
+        return None
     if context.recipe.rules.file is None and domain.gold_file != domain.rules_file:
         gold = rules_over_offered_tools(context.recipe, domain, load_rules(domain.gold_file))
-    score = score_extraction(products[files.EXTRACTED_RULES], gold, provenance)
-    if score.extracted_by == "offline":
-        return score, None
-    beside = await run_offline_extraction(context.domain, context.extracted_regulation)
-    return score, score_extraction(beside.accepted, gold, beside)
+    return score_extraction(groups, products[files.EXTRACTED_RULES], gold, context.extracted_regulation)
 
 
 async def _check_quality(context: StageContext, products: Products) -> Made:

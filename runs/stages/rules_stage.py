@@ -1,58 +1,51 @@
-"""Regulation and tools to rules with provenance, and the score of extracted rules against gold rules."""
+"""Regulation and tools to rules, and the score of extracted rules against gold rules."""
 
 from collections.abc import Callable, Sequence
 
-from lawtrace.agents.conversations.provenance import ExtractionProvenance
-from lawtrace.agents.conversations.rule_extraction import extract_rules
-from lawtrace.agents.event_log import MemoryEventLog
-from lawtrace.agents.models.stack import ModelClients
+from lawtrace.agents.conversations.formalization import Formalizing
+from lawtrace.agents.conversations.formalized_group import FormalizedGroup, GivenJudgment, provision_groups
 from lawtrace.agents.role_models import RoleModels
-from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.regulations.regulation import Regulation
+from lawtrace.agents.roles.extraction_roles import ANNOTATOR, LTL_CRITIC, POLICY_EXTRACTOR
+from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.runs.scoring.rule_comparison import distinct_rules, unmatched_rules
-from lawtrace.runs.stages.stage import StageContext
-from lawtrace.schemas.choices import EXTRACTION_ROLES
-from lawtrace.schemas.findings import ExtractionScore
+from lawtrace.runs.stages.stage import StageContext, StageInputs
+from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.schemas.findings import ExtractionFunnel, ExtractionScore
 from lawtrace.schemas.log_entries import Context
-from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
+from lawtrace.schemas.model_spec import ModelSpec
 from lawtrace.solver.rules import Rule
 
-_BASELINE_ROUNDS = 3
+
+def groups_of(inputs: StageInputs) -> dict[str, tuple[Provision, ...]]:
+    """The groups of provisions of which rules are written, by the recipe of a run."""
+    return provision_groups(inputs.extracted_regulation, inputs.recipe.rules.provisions)
 
 
-async def extract_from(context: StageContext, on_provision: Callable[[], None]) -> ExtractionProvenance:
-    """Extract rules over the tools of the domain, by the recipe of a run."""
-    conversation, regulation = context.recipe.conversation, context.extracted_regulation
-    read = context.published if regulation is not context.domain.regulation else None
-    return await extract_rules(
-        context.domain.environment,
-        regulation,
-        role_models=context.role_models,
-        context=Context(stage="rules", role="policy_extractor", variant=context.variant),
+async def formalize(context: StageContext, on_group: Callable[[], None]) -> list[FormalizedGroup]:
+    """Write rules over the tools of the domain, by the recipe of a run."""
+    recipe, options = context.recipe, context.recipe.rules
+    critic = recipe.models.ltl_critic
+
+    def models_of(spec: ModelSpec) -> RoleModels:
+        models = {POLICY_EXTRACTOR.name: spec, ANNOTATOR.name: spec, LTL_CRITIC.name: spec}
+        if critic is not None:
+            models[LTL_CRITIC.name] = ModelSpec.parse(critic)
+        return RoleModels(context.clients, models, recipe.parameters, context.prompts)
+
+    formalizing = Formalizing(
+        environment=context.domain.environment,
+        regulation=context.extracted_regulation,
+        models_of=models_of,
+        formalizers=[*map(ModelSpec.parse, recipe.formalizers)],
+        annotators=[*map(ModelSpec.parse, options.annotators)],
+        answers=[] if options.answers is None else read_rows(options.answers, GivenJudgment),
+        context=Context(stage="rules", role=POLICY_EXTRACTOR.name, variant=context.variant),
         event_log=context.event_log,
-        most_rounds=conversation.rounds,
-        critic=conversation.critic,
-        most_trials=1 + context.resumed,
-        parse_warnings=read.parse_warnings if read else (),
-        on_provision=on_provision,
+        rounds=recipe.conversation.rounds,
+        feedback=options.feedback,
+        trials=1 + context.resumed,
     )
-
-
-async def run_offline_extraction(
-    domain: Domain, regulation: Regulation, *, on_provision: Callable[[], None] = lambda: None
-) -> ExtractionProvenance:
-    """Extract rules with the offline roles, as a baseline for a model's rules."""
-    log = MemoryEventLog()
-    offline: dict[str, ModelSpec] = dict.fromkeys(EXTRACTION_ROLES, ModelSpec("offline"))
-    return await extract_rules(
-        domain.environment,
-        regulation,
-        role_models=RoleModels(ModelClients(log), offline, ModelParameters()),
-        context=Context(stage="rules", role="policy_extractor"),
-        event_log=log,
-        most_rounds=_BASELINE_ROUNDS,
-        on_provision=on_provision,
-    )
+    return await formalizing.groups(groups_of(context), on_group)
 
 
 def rests_on(rules: Sequence[Rule], regulation: Regulation) -> bool:
@@ -66,21 +59,27 @@ def rests_on(rules: Sequence[Rule], regulation: Regulation) -> bool:
 
 
 def score_extraction(
-    extracted: Sequence[Rule], gold: Sequence[Rule], provenance: ExtractionProvenance
+    groups: Sequence[FormalizedGroup], extracted: Sequence[Rule], gold: Sequence[Rule], regulation: Regulation
 ) -> ExtractionScore:
     """Score rules as `lawtrace.runs.scoring.rule_comparison` compares them, if the gold rules rest on the text read."""
     distinct = distinct_rules(extracted)
-    has_gold = rests_on(gold, provenance.regulation())
+    has_gold = rests_on(gold, regulation)
     missed, surplus = unmatched_rules(distinct, gold) if has_gold else ((), ())
-    head = provenance.head
+    written = [one for group in groups for one in group.formalizations]
     return ExtractionScore(
         len(distinct),
         len(gold) if has_gold else None,
         len(gold) - len(missed) if has_gold else 0,
-        restated=head.restated,
-        source=head.source,
-        extracted_by=", ".join(dict.fromkeys(head.models.values())),
+        restated=regulation.restated,
+        source=regulation.source,
+        extracted_by=", ".join(dict.fromkeys(one.model for one in written)),
         missed=missed,
         surplus=surplus,
-        steps=head.funnel,
+        steps=ExtractionFunnel(
+            provisions=sum(len(group.provisions) for group in groups),
+            bound=len({citation for rule in extracted for citation in rule.provisions}),
+            written=sum(len(one.proposal.rules) for one in written),
+            accepted=sum(len(one.rules) for one in written),
+            kept=len(extracted),
+        ),
     )

@@ -19,7 +19,7 @@ from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.stages.regulation_prompt import Law
 from lawtrace.runs.store.shards import WHOLE, Shard
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, stage_key
-from lawtrace.schemas.choices import EXTRACTION_ROLES, RoleName
+from lawtrace.schemas.choices import RoleName
 from lawtrace.schemas.errors import InputError, LawtraceError, OperationalError
 from lawtrace.schemas.model_spec import ENDPOINTS, ModelSpec
 from lawtrace.schemas.recipe import Recipe
@@ -155,11 +155,6 @@ class StageInputs:
         if self.recipe.rules.regulation == "restated" or self.published is None:
             return self.domain.regulation
         return self.published.regulation
-
-    @property
-    def extraction_roles(self) -> list[RoleName]:
-        """The roles that extraction depends on; without a critic, its model does not matter."""
-        return [role for role in EXTRACTION_ROLES if self.recipe.conversation.critic or role != "ltl_critic"]
 
     def environment_key(self) -> dict[str, object]:
         """The part of the stage key for the environment."""

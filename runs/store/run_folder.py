@@ -13,7 +13,7 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path: Final = path
         self.rules: Final = path / "rules.jsonl"
-        self.provenance: Final = path / "extracted_rules.provenance.jsonl"
+        self.formalized: Final = path / "formalized.jsonl"
         self.traces: Final = path / "traces.jsonl"
         self.tasks: Final = path / "tasks.jsonl"
         self.attempts: Final = path / "attempts.jsonl"

@@ -15,8 +15,8 @@ from lawtrace.runs.report.sections import make_extraction_report
 from lawtrace.runs.report.table_files import FILE_NAME
 from lawtrace.runs.report.tables import Table
 from lawtrace.runs.scoring.metrics import count_outcomes, group_by
+from lawtrace.runs.stages.artifacts import FORMALIZED
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.provenance_file import read_provenance
 from lawtrace.runs.web.export import TABLES, render_export
 from lawtrace.runs.web.links import RunLinks
 from lawtrace.runs.web.page_frame import Pages
@@ -56,7 +56,7 @@ class RunPages(Pages):
                 recipe=event_log.recipe,
                 created=event_log.created,
                 has_report=folder.report.exists(),
-                has_extraction=folder.provenance.exists(),
+                has_extraction=folder.formalized.exists(),
                 tables=_verdict_tables(verdicts.verdicts),
                 broken=Counter(rule for verdict in verdicts.verdicts for rule in verdict.broken).most_common(),
                 index=verdicts,
@@ -80,11 +80,11 @@ class RunPages(Pages):
         return FileResponse(folder.report, headers=_OF_FILES)
 
     def extraction(self, request: Request) -> Response:
-        """The provenance of the extracted rules, as `lawtrace rules extract` writes it."""
+        """How the rules were written, as `lawtrace rules extract` shows it."""
         folder = self._frame.index.folder(request.path_params["run"])
-        if not folder.provenance.exists():
+        if not folder.formalized.exists():
             raise InputError(f"{folder.path}: the run extracted no rules")
-        response = html_response(render_export(make_extraction_report(read_provenance(folder.provenance))))
+        response = html_response(render_export(make_extraction_report(FORMALIZED.read(folder.formalized))))
         response.headers.update(_OF_FILES)
         return response
 

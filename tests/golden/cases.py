@@ -131,7 +131,7 @@ def first_tasks(environment: str, count: int) -> Path:
 
 @case(slow=False)
 def banking() -> None:
-    """The default recipe, small: extraction and roles offline."""
+    """The default recipe, small: roles offline."""
     run("--set", "tasks.count=1", "--set", "tasks.spare=1")
 
 
@@ -147,7 +147,7 @@ def smart_home() -> None:
 
 @case()
 def dialogue() -> None:
-    run("--mode", "dialogue", "--shield", "warn", *sets("tasks.count=2", "tasks.spare=2", "rules.extract=false"))
+    run("--mode", "dialogue", "--shield", "warn", *sets("tasks.count=2", "tasks.spare=2"))
 
 
 @case()
@@ -159,12 +159,6 @@ def payments() -> None:
 @case()
 def ablation() -> None:
     run(ROOT / "recipes" / "ablation.toml", *sets("tasks.count=1", "tasks.spare=1"))
-
-
-@case()
-def extraction() -> None:
-    run(ROOT / "recipes" / "extraction.toml")
-    command("rules", "extract", "--env", "payments", "--out", "rules.jsonl", "--json")
 
 
 def play_paper(request: Mapping[str, Any]) -> str:
@@ -212,7 +206,7 @@ class Countdown:
 def replay() -> None:
     """A run against an endpoint, and the same run from its log."""
     small = ("--mode", "tools", "--trials", "2", "--concurrency", "1", "--no-baselines")
-    small = (*small, *sets("tasks.count=1", "tasks.spare=1", "rules.extract=false"))
+    small = (*small, *sets("tasks.count=1", "tasks.spare=1"))
     with endpoint(Countdown()):
         run("--model", "openai:m", *small, out="live")
     run("--model", "replay:live", *small, out="replayed")
@@ -223,12 +217,7 @@ def replay() -> None:
 @case()
 def shards() -> None:
     """Two shards of a run, merged, with a report and a comparison."""
-    small = (
-        "--model",
-        "baseline:literal",
-        "--baselines",
-        *sets("tasks.count=2", "tasks.spare=1", "rules.extract=false"),
-    )
+    small = ("--model", "baseline:literal", "--baselines", *sets("tasks.count=2", "tasks.spare=1"))
     for number in (1, 2):
         run(*small, "--shard", f"{number}/2", out=f"shards/{number}")
     command("merge", "shards/1", "shards/2", "--out", "merged", "--json")

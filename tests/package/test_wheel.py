@@ -44,7 +44,7 @@ def test_it_works_beside_another_package_named_agents(wheel: Path, tmp_path: Pat
     code = "import agents, lawtrace; print(agents.Agent.__name__, lawtrace.__file__)"
     assert _python(site, work, "-c", code).split() == ["Agent", str(site / "lawtrace" / "__init__.py")]
     recipe = work / "small.toml"
-    recipe.write_text("[tasks]\ncount = 1\nspare = 4\n[rules]\nextract = false\n", encoding="utf-8")
+    recipe.write_text("[tasks]\ncount = 1\nspare = 4\n", encoding="utf-8")
     _python(site, work, "-m", "lawtrace", "run", "small.toml", "--out", "run")
     assert (work / "run" / "report.html").is_file()
 

@@ -111,4 +111,4 @@ def test_normal_forms_of_duties_parse() -> None:
 
 def test_roles_that_write_or_judge_formulas_read_it() -> None:
     reading = {name for name in prompt_ids() if REFERENCE in load_prompt(name).body}
-    assert reading == {"rule_language", "policy_extractor", "ltl_critic", "formalizer"}
+    assert reading == {"rule_language", "policy_extractor", "ltl_critic"}

@@ -206,7 +206,7 @@ def test_a_run_sends_the_planned_requests(tmp_path: Path, monkeypatch: pytest.Mo
         asyncio.run(run_recipe(recipe, event_log))
         used = {(line.role, line.model): line.asked for line in measure_usage(event_log, {})}
     assert used == {(line.role, line.model): line.expected for line in plan_of(resolve_recipe(recipe)).calls}
-    assert len(used) == 9
+    assert len(used) == 6
 
 
 @pytest.mark.slow

@@ -16,7 +16,6 @@ RECIPE = """
 environment = "payments"
 
 [rules]
-extract = false
 
 [tasks]
 count = 2

@@ -48,7 +48,7 @@ FAULTS = (
 )
 
 RECIPE = Recipe(
-    rules=RuleOptions(extract=False),
+    rules=RuleOptions(),
     tasks=TaskOptions(count=3, spare=4),
     conversation=ConversationOptions(concurrency=4, deadline_seconds=DEADLINE),
     models=RoleModelOptions(instruction_generator="openai:a", masking_evaluator="openai:a"),

@@ -114,7 +114,11 @@ def test_the_documents_of_the_law_are_named_and_pinned(tmp_path: Path) -> None:
             r"not in law\.txt: Article 1\(2\)",
         ),
         (
-            {"regulation": {"files": "law.txt"}, "rules": {"regulation": "text", "source": "extracted"}},
+            {
+                "regulation": {"files": "law.txt"},
+                "rules": {"regulation": "text", "source": "extracted"},
+                "models": {"policy_extractor": "openai:some"},
+            },
             r"extracted from another text \(rules\.regulation = 'text'\) than the models are shown",
         ),
         ({"rules": {"file": "own.jsonl"}}, r"not in the regulation of the environment \(PSD2\): law Article 1\(2\)"),

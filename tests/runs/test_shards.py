@@ -18,7 +18,6 @@ from tests.support.shell import Shell, run_command
 
 RECIPE = """
 [rules]
-extract = false
 
 [tasks]
 count = 3
@@ -203,7 +202,8 @@ def test_shards_of_traces_merge_into_all_traces(lawtrace: Shell, tmp_path: Path)
     assert (code, "there are only 3 parts; a part has 3 traces" in err) == (2, True)
     code, _, err = lawtrace(*command, "--set", "tasks.part_size=1", "--shard", "1/9", "--out", "9.jsonl")
     assert (code, err.strip()) == (2, "lawtrace: --shard 1/9: there are only 8 parts; a part has 1 trace")
-    code, _, err = lawtrace(*command, "--set", "rules.source=extracted", "--shard", "1/2", "--out", "x.jsonl")
+    extracted = ("--set", "rules.source=extracted", "--set", "models.policy_extractor=openai:some")
+    code, _, err = lawtrace(*command, *extracted, "--shard", "1/2", "--out", "x.jsonl")
     assert (code, "each shard would extract rules of its own" in err) == (2, True)
     lawtrace.json(
         "traces", "synthesize", "--count", 9, "--set", "tasks.part_size=3", "--shard", "2/2", "--out", "2.jsonl"

@@ -33,18 +33,18 @@ def test_a_recipe_without_an_ablation_is_its_only_variant() -> None:
 
 
 def test_every_combination_is_a_recipe() -> None:
-    found = variants(attempts__shield=("off", "refuse"), conversation__critic=(True, False))
-    assert [(one.recipe.attempts.shield, one.recipe.conversation.critic) for one in found] == [
+    found = variants(attempts__shield=("off", "refuse"), conversation__evaluator=(True, False))
+    assert [(one.recipe.attempts.shield, one.recipe.conversation.evaluator) for one in found] == [
         ("off", True),
         ("off", False),
         ("refuse", True),
         ("refuse", False),
     ]
     assert [one.name for one in found] == [
-        "shield=off, critic=on",
-        "shield=off, critic=off",
-        "shield=refuse, critic=on",
-        "shield=refuse, critic=off",
+        "shield=off, evaluator=on",
+        "shield=off, evaluator=off",
+        "shield=refuse, evaluator=on",
+        "shield=refuse, evaluator=off",
     ]
     assert not any(one.recipe.ablation for one in found)
 
@@ -75,7 +75,7 @@ def test_a_table_in_a_table_is_an_axis_of_whole_values() -> None:
         ({"attempts__shield": ("off", "off")}, "each once"),
         ({"attempts__shield": ("off", "on")}, "attempts.shield"),
         ({"attempts__shield": ("off", "warn")}, "needs mode 'tools'"),
-        ({"models__ltl_critic": ("offline", "os:system")}, "models.ltl_critic"),
+        ({"models__ltl_critic": ("openai:a", "os:system")}, "models.ltl_critic"),
         ({"sandbox": ("bwrap", "other")}, "how a run is carried out"),
         ({"conversation__concurrency": (1, 2)}, "how a run is carried out"),
         ({"environment": ("banking", "./mine")}, "only built-in"),

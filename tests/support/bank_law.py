@@ -1,4 +1,4 @@
-"""A short law in sentences that the offline extractor understands; its rules and citations are those of PSD2 as
+"""A short law in sentences that `tests.support.playing` understands; its rules and citations are those of PSD2 as
 published for the bank."""
 
 from pathlib import Path

@@ -147,9 +147,15 @@ def make_content() -> ReportContent:
             funnel=TaskFunnel(traces=4, accepted=2, rounds={1: 2, 2: 2}, dropped={f"it leaks {HOSTILE}": 2}),
             deletions=DeletionCheck(4, 3, ("banking-1: CheckAuthorization, call 1",)),
             extraction=ExtractionScore(
-                3, 2, 1, restated=True, source="PSD2", missed=("record-bill",), surplus=("made-up", "other")
+                3,
+                2,
+                1,
+                restated=True,
+                source="PSD2",
+                extracted_by="openai:some",
+                missed=("record-bill",),
+                surplus=("made-up", "other"),
             ),
-            extraction_baseline=ExtractionScore(4, 2, 2, restated=False, source="PSD2", extracted_by="openai:some"),
         ),
         notices=("No LLM took part.",),
     )

@@ -1,11 +1,10 @@
-"""Rules under review: their provisions, the passages that were quoted, and example traces."""
+"""Rules under review: their provisions, and example traces."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from lawtrace.agents.conversations.provenance import ExtractionProvenance, RuleCandidate
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.web.review.decisions import ReviewItem
@@ -17,12 +16,11 @@ from lawtrace.solver.rules import Rule, RuleExample, RuleFile, check_rules
 
 
 @dataclass(frozen=True, slots=True)
-class QuotedProvision:
-    """A provision cited by a rule: its words, empty if they are not available, and what the extraction quotes of it."""
+class CitedProvision:
+    """A provision cited by a rule, and its words, empty if they are not available."""
 
     citation: str
     words: str
-    quotes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +34,13 @@ class RuleContext:
 
     rule: Rule
     meaning: str
-    provisions: tuple[QuotedProvision, ...]
+    provisions: tuple[CitedProvision, ...]
     examples: RuleExamples
     written: tuple[RuleExample, ...]
 
 
 class RuleReview:
-    """A rule file under review, with the provenance of its extraction if there is one.
+    """A rule file under review.
 
     Attributes:
         noun: the name of a group of items, and ``template`` that which shows an item.
@@ -51,7 +49,7 @@ class RuleReview:
     noun = "rule"
     template = "review/rule_context.html.jinja"
 
-    def __init__(self, file: RuleFile, domain: Domain, provenance: ExtractionProvenance | None = None) -> None:
+    def __init__(self, file: RuleFile, domain: Domain) -> None:
         """Raises InputError for rules that do not fit the environment."""
         check_rules(file.rules, domain.environment)
         self.title = f"Rules for {domain.environment.name}"
@@ -60,9 +58,6 @@ class RuleReview:
         self._domain = domain
         cited = {citation for rule in file.rules for citation in rule.provisions}
         self._words = {citation: "\n".join(p.words() for p in domain.regulation.cited(citation)) for citation in cited}
-        self._candidates: tuple[RuleCandidate, ...] = provenance.rules if provenance else ()
-        if provenance is not None:
-            self._words |= {p.citation: p.words for p in provenance.provisions}
         self._examples = lru_cache(maxsize=512)(self._find_examples)
 
     def items(self) -> list[ReviewItem]:
@@ -71,10 +66,7 @@ class RuleReview:
     def context(self, item: ReviewItem) -> RuleContext:
         """The values shown beside the item by the template."""
         rule = self._rule(item)
-        provisions = tuple(
-            QuotedProvision(citation, self._words.get(citation, ""), self._quotes(item.id, citation))
-            for citation in rule.provisions
-        )
+        provisions = tuple(CitedProvision(citation, self._words.get(citation, "")) for citation in rule.provisions)
         written = self._written.get(item.id, ())
         return RuleContext(rule, _meaning(rule), provisions, self._examples(item.words), written)
 
@@ -100,12 +92,6 @@ class RuleReview:
         who = f" Edited by {item.edited_by}." if item.edited_by else ""
         return Rule.model_validate(
             {**given.model_dump(), "formula": formula, "rationale": f"{given.rationale}{who}".strip()}
-        )
-
-    def _quotes(self, rule: str, citation: str) -> tuple[str, ...]:
-        own = (candidate for candidate in self._candidates if candidate.rule.id == rule or rule in candidate.into)
-        return tuple(
-            dict.fromkeys(quote.words for candidate in own for quote in candidate.quotes if quote.citation == citation)
         )
 
     def _find_examples(self, formula: str) -> RuleExamples:

@@ -9,7 +9,7 @@ from autogen_core.models import LLMMessage
 from lawtrace.agents.conversations.instruction_writing import write_instruction
 from lawtrace.agents.conversations.rule_proposal import find_flaws, propose_rules, valid_rules
 from lawtrace.agents.event_log import MemoryEventLog
-from lawtrace.agents.roles.extraction_roles import Proposal, ProposedRule
+from lawtrace.agents.roles.rule_answers import Proposal, ProposedRule
 from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
 from lawtrace.environments.domains.loader import PAPER_DOMAINS, Domain, load_domain
 from lawtrace.schemas.choices import RoleName, Style
@@ -112,11 +112,16 @@ async def extract(cast: Cast, domain: Domain = SETTING):
         context=Context(stage="rules", role="policy_extractor"),
         event_log=MemoryEventLog(),
         most_rounds=3,
+        inputs=dict.fromkeys(("regulation", "provisions", "others", "documentation"), "{}"),
+        opening="Write the rules.",
     )
 
 
+OTHERS = [{"citation": p.citation, "because": "not asked for"} for p in SETTING.regulation.provisions]
+
+
 def proposal(formula: str, citation: str = "Article 97(1)(b)") -> str:
-    return json.dumps({"rules": [{"id": "r1", "formula": formula, "citation": citation, "quote": "", "rationale": ""}]})
+    return json.dumps({"rules": [rule("r1", formula) | {"citation": citation}], "not_checkable": OTHERS})
 
 
 @pytest.mark.parametrize(
@@ -131,10 +136,10 @@ def proposal(formula: str, citation: str = "Article 97(1)(b)") -> str:
     ],
 )
 async def test_signature_validator_drops_invalid_rules(formula: str, citation: str, why: str) -> None:
-    cast = Cast(policy_extractor=lambda messages: proposal(formula, citation))
+    cast = Cast(policy_extractor=lambda _: proposal(formula, citation), ltl_critic=lambda _: '{"objections": []}')
     extraction = await extract(cast)
-    assert all(one.status != "proposed" for one in extraction.candidates)
-    assert why in extraction.candidates[0].because
+    assert extraction.rules == ()
+    assert why in extraction.refused[0].because
     assert cast.asked == {"policy_extractor": 3, "ltl_critic": 1}
 
 
@@ -150,14 +155,14 @@ async def test_findings_reach_critic_and_extractor() -> None:
     def learning(messages: Sequence[LLMMessage]) -> str:
         heard.append(str(messages[-1].content))
         rules = [rule("check-first", check), rule("pay-first", contrary)]
-        return json.dumps({"rules": rules if len(heard) == 1 else rules[:1]})
+        return json.dumps({"rules": rules if len(heard) == 1 else rules[:1], "not_checkable": OTHERS})
 
     def agreeing(messages: Sequence[LLMMessage]) -> str:
         heard.append(str(messages[-1].content))
         return json.dumps({"objections": []})
 
     cast = Cast(policy_extractor=learning, ltl_critic=agreeing)
-    kept = [one.rule.id for one in (await extract(cast)).candidates if one.status == "proposed"]
+    kept = [rule.id for rule in (await extract(cast)).rules]
     assert (kept, cast.asked["policy_extractor"]) == (["check-first"], 2)
     shown = json.loads(heard[1])
     assert [found["rule"] for found in shown["findings"]] == ["pay-first"]
@@ -171,15 +176,19 @@ async def test_critic_is_told_sessions_and_definitions_reach_the_rules() -> None
     """A formula may use the definitions of its proposal; the critic reads sessions that keep and break it."""
     told: list[str] = []
     definition = {"name": "checked", "formula": "O CheckAuthorization(result.authorized)", "means": "it was checked"}
-    limited = {"rules": [rule("check-first", "G(PayBill -> checked)")], "definitions": [definition]}
+    limited = {
+        "rules": [rule("check-first", "G(PayBill -> checked)")],
+        "definitions": [definition],
+        "not_checkable": OTHERS,
+    }
 
     def agreeing(messages: Sequence[LLMMessage]) -> str:
         told.append(str(messages[-1].content))
         return json.dumps({"objections": []})
 
     cast = Cast(policy_extractor=lambda messages: json.dumps(limited), ltl_critic=agreeing)
-    (kept,) = (await extract(cast)).candidates
-    assert (kept.status, [one.name for one in kept.rule.definitions]) == ("proposed", ["checked"])
+    (kept,) = (await extract(cast)).rules
+    assert [one.name for one in kept.definitions] == ["checked"]
     (shown,) = json.loads(told[0])["examples"]
     assert shown["rule"] == "check-first"
     assert "the agent called CheckAuthorization(result.authorized)." in shown["kept"]

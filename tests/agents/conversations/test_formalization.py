@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from autogen_core.models import LLMMessage
 
-from lawtrace.agents.conversations.formalization import FormalizedGroup, Formalizing, GivenJudgment, provision_groups
+from lawtrace.agents.conversations.formalization import Formalizing
+from lawtrace.agents.conversations.formalized_group import FormalizedGroup, GivenJudgment, provision_groups, rules_of
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.regulations.regulation import Provision, Regulation
+from lawtrace.schemas.choices import Feedback
 from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.model_spec import ModelSpec
 from tests.support.transcripts import Cast, Script
@@ -41,6 +43,16 @@ def writing(*formulas: str) -> Script:
     return lambda messages: json.dumps(written(*formulas))
 
 
+def revising(first: str, then: str) -> Script:
+    """An author of rules who writes another one after a judged session, or an objection."""
+
+    def write(messages: Sequence[LLMMessage]) -> str:
+        heard = str(messages[-1].content)
+        return json.dumps(written(then if "judged otherwise" in heard or "Objections" in heard else first))
+
+    return write
+
+
 def judging(verdict: str, words: str = "before it pays a bill") -> Script:
     return lambda messages: json.dumps({"verdict": verdict, "words": words, "because": "the order"})
 
@@ -50,20 +62,25 @@ async def formalize(
     judges: Mapping[str, Script] | None = None,
     answers: Sequence[GivenJudgment] = (),
     event_log: MemoryEventLog | None = None,
+    feedback: Feedback = "traces",
+    critic: Script = lambda _: '{"objections": []}',
 ) -> FormalizedGroup:
     casts: dict[str, Callable[[str], Cast]] = {}
     for name, script in {**models, **(judges or {})}.items():
-        casts[f"openai:{name}"] = lambda model, script=script: Cast({"formalizer": script, "annotator": script}, model)
+        casts[f"openai:{name}"] = lambda model, script=script: Cast(
+            {"policy_extractor": script, "annotator": script, "ltl_critic": critic}, model
+        )
     (group,) = await Formalizing(
         environment=BANKING,
         regulation=LAW,
-        models_of=lambda role, spec: casts[str(spec)](str(spec)),
+        models_of=lambda spec: casts[str(spec)](str(spec)),
         formalizers=[ModelSpec.parse(f"openai:{name}") for name in models],
         annotators=[ModelSpec.parse(f"openai:{name}") for name in judges or ()],
         answers=answers,
-        context=Context(stage="formalization", role="formalizer"),
+        context=Context(stage="rules", role="policy_extractor"),
         event_log=event_log or MemoryEventLog(),
         rounds=2,
+        feedback=feedback,
     ).groups({"Article 1": provision_groups(LAW)["Article 1"]})
     return group
 
@@ -106,7 +123,9 @@ async def test_a_separating_session_is_told_and_answers_decide(
     if verdicts == ("unlawful",):  # which of the two breaks it decides who is left
         left = tuple(name for name, outcome in separating.outcomes.items() if outcome == "broken")
     assert (group.determinacy, group.left) == (determinacy, tuple(left))
-    assert bool(group.rules) == (determinacy == "settled")
+    assert {name for rule in group.rules for name in rule.under.values()} == (
+        {("A",), ("B",)} if determinacy in {"contested", "open"} else set()
+    )
 
 
 async def test_a_person_answers_and_all_may_be_wrong() -> None:
@@ -127,9 +146,9 @@ async def test_formulas_that_do_not_parse_go_back_with_the_place() -> None:
 
     group = await formalize({"one": learning, "two": writing(BEFORE, "G(NoSuchTool -> true)")})
     assert "line 1, column 18" in heard[1]
-    assert group.formalizations[0].invalid == ()
-    (invalid,) = group.formalizations[1].invalid
-    assert (invalid.rule, "NoSuchTool" in invalid.because) == ("r2", True)
+    assert group.formalizations[0].refused == ()
+    (refused,) = group.formalizations[1].refused
+    assert (refused.rule, "NoSuchTool" in refused.because) == ("r2", True)
     assert group.classes == (("A", "B"),)
 
 
@@ -162,10 +181,49 @@ async def test_no_formalizer_sees_another_and_a_judge_sees_no_rule() -> None:
 
         return answer
 
-    await formalize({"one": writing(BEFORE), "two": noting(writing(AFTER))}, {"judge": noting(judging("lawful"))})
+    both, judge = {"one": writing(BEFORE), "two": noting(writing(AFTER))}, {"judge": noting(judging("lawful"))}
+    await formalize(both, judge, feedback="prose")
     assert len(sent) >= 2
     assert all(BEFORE not in text for text in sent)
     assert all(AFTER not in text for text in sent)
+
+
+async def test_who_is_refuted_sees_the_session_and_writes_again() -> None:
+    """Which of the two keeps the separating session decides who is wrong when it is judged unlawful."""
+    both = {"one": revising(AFTER, BEFORE), "two": revising(BEFORE, AFTER)}
+    group = await formalize(both, {"judge": judging("unlawful")})
+    revised = [one for one in group.formalizations if one.revised]
+    assert [(len(revised), group.classes, group.determinacy)] == [(1, (("A", "B"),), "agreed")]
+    assert any(one.judgments for one in group.sessions)
+    silent = await formalize(both, {"judge": judging("unlawful")}, feedback="prose")
+    assert (silent.classes, silent.determinacy) == ((("A",), ("B",)), "settled")
+    assert not any(one.revised for one in silent.formalizations)
+
+
+@pytest.mark.parametrize(("feedback", "asked"), [("none", 0), ("prose", 1), ("traces", 1)])
+async def test_the_critic_sees_sessions_only_with_traces(feedback: Feedback, asked: int) -> None:
+    heard: list[str] = []
+
+    def critic(messages: Sequence[LLMMessage]) -> str:
+        heard.append(str(messages[-1].content))
+        return '{"objections": []}'
+
+    group = await formalize({"one": writing(BEFORE)}, feedback=feedback, critic=critic)
+    assert (group.determinacy, len(group.rules), len(heard)) == ("one formalizer", 1, asked)
+    assert all((json.loads(text)["examples"] != []) == (feedback == "traces") for text in heard)
+
+
+async def test_a_rule_with_an_open_objection_is_not_used() -> None:
+    objecting = '{"objections": [{"rule": "r1", "because": "the order is wrong"}]}'
+    group = await formalize({"one": writing(AFTER, BEFORE)}, critic=lambda _: objecting)
+    assert [rule.id for rule in group.rules] == ["r2"]
+    assert group.formalizations[0].refused[0].because == "the order is wrong"
+
+
+async def test_rules_of_all_groups_are_merged_by_proof() -> None:
+    one = await formalize({"one": writing(BEFORE, SAME)})
+    two = await formalize({"one": writing("G(PayBill -> O CheckAuthorization)")})
+    assert [rule.id for rule in rules_of([one, two])] == ["r1"]
 
 
 async def test_one_usable_answer_is_not_enough() -> None:

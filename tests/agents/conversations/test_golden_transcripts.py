@@ -14,7 +14,6 @@ import pytest
 from autogen_core.models import LLMMessage
 
 from lawtrace.agents.conversations.instruction_writing import write_instruction
-from lawtrace.agents.conversations.rule_extraction import extract_rules
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
 from lawtrace.environments.domains.loader import load_domain
@@ -22,7 +21,8 @@ from lawtrace.schemas.log_entries import Context
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import load_rules
 from tests.agents.conversations.test_attempts import act
-from tests.agents.conversations.test_rule_extraction import law
+from tests.agents.conversations.test_formalization import AFTER, BEFORE, formalize, judging, revising
+from tests.agents.conversations.test_formalization import writing as always
 from tests.support.openai_server import calling
 from tests.support.transcripts import Cast, Teams, golden, said_in, transcript, write_golden
 
@@ -62,16 +62,12 @@ async def writing() -> list[str]:
 
 
 async def extraction() -> list[str]:
-    cast, event_log = Cast(OFFLINE_ROLES, "offline"), MemoryEventLog()
-    await extract_rules(
-        BANKING.environment,
-        law(),
-        role_models=cast,
-        context=Context(stage="rules", role="policy_extractor"),
-        event_log=event_log,
-        most_rounds=2,
+    """Two formalizers and a critic; a judge refutes one of them, which writes again."""
+    event_log = MemoryEventLog()
+    await formalize(
+        {"one": always(BEFORE), "two": revising(AFTER, BEFORE)}, {"judge": judging("unlawful")}, event_log=event_log
     )
-    return transcript(event_log, cast)
+    return said_in(event_log)
 
 
 async def tools() -> list[str]:

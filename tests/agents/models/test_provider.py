@@ -16,8 +16,8 @@ from lawtrace.agents.models.endpoints import access_to, check_endpoints
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.provider import EMPTY_MESSAGE_PLACEHOLDER, connect
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.agents.roles.extraction_roles import Proposal
 from lawtrace.agents.roles.instruction_roles import Draft, RequestReading
+from lawtrace.agents.roles.rule_answers import Proposal
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import CallRetried, Context, ModelCalled
 from lawtrace.schemas.model_spec import ENDPOINTS, ModelParameters, ModelSpec

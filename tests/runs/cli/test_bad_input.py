@@ -19,7 +19,7 @@ from tests.support.shell import Shell
 def walked(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     folder = RunFolder(tmp_path_factory.mktemp("bad") / "run")
     recipe = Recipe(
-        rules=RuleOptions(extract=False),
+        rules=RuleOptions(),
         tasks=TaskOptions(count=2, spare=1, length=5),
         attempts=AttemptOptions(baselines=False, models=("baseline:reference", "baseline:noop")),
     )

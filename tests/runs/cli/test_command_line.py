@@ -8,6 +8,8 @@ import pytest
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
 from lawtrace.runs.store.event_log_file import EventLogFile
 from tests.support.bank_law import write_bank_law
+from tests.support.openai_server import serving
+from tests.support.playing import play
 from tests.support.shell import Shell, run_command
 
 
@@ -20,10 +22,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "traces.jsonl"
 
 
-def test_stage_commands_in_sequence(lawtrace: Shell, tmp_path: Path) -> None:
+def test_stage_commands_in_sequence(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     law = write_bank_law(tmp_path)
-    extracted = lawtrace.json("rules", "extract", law, "--env", "banking", "--out", "rules.jsonl")
-    assert extracted["recall"] == 1.0
+    with serving(play) as server:
+        server.connect(monkeypatch)
+        words = ("rules", "extract", law, "--env", "banking", "--model", "openai:some", "--out", "rules.jsonl")
+        assert lawtrace.json(*words)["recall"] == 1.0
     assert lawtrace.json("rules", "check", "--rules", "rules.jsonl")["findings"] == []
     synthesised = lawtrace.json("traces", "synthesize", "--rules", "rules.jsonl", "--count", 4, "--out", "traces.jsonl")
     assert synthesised["traces"] == 4
@@ -237,7 +241,7 @@ def test_interrupted_extraction_writes_no_file(
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     code, _, err = lawtrace("rules", "extract", "--recipe", "recipe.toml", "--out", "rules.jsonl")
-    assert (code, "broke off" in " ".join(err.split())) == (3, True)
+    assert (code, "no provision could be read" in " ".join(err.split())) == (3, True)
     assert not (tmp_path / "rules.jsonl").exists()
 
 

@@ -13,7 +13,6 @@ from tests.support.shell import Shell
 
 RECIPE = """
 [rules]
-extract = false
 
 [tasks]
 count = 1

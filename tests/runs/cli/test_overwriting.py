@@ -26,7 +26,7 @@ def inputs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        "rules extract --env banking",
+        "rules extract --env banking --model openai:some",
         "rules import mfotl formula.mfotl --signature signature",
         "rules review rules.jsonl --status",
         "traces synthesize",
@@ -65,7 +65,9 @@ def test_a_folder_with_other_files_is_not_filled(lawtrace: Shell, tmp_path: Path
     assert [path.name for path in (tmp_path / FOLDER).iterdir()] == ["thesis.txt"]
 
 
-@pytest.mark.parametrize(("words", "beside"), [("rules extract", "mine.html"), ("tasks build", "mine.traces.jsonl")])
+@pytest.mark.parametrize(
+    ("words", "beside"), [("rules extract --model openai:some", "mine.html"), ("tasks build", "mine.traces.jsonl")]
+)
 def test_the_files_next_to_an_output_are_not_replaced_either(
     lawtrace: Shell, tmp_path: Path, words: str, beside: str
 ) -> None:

@@ -47,7 +47,6 @@ RECIPE = """
 seed = 7
 [rules]
 source = "extracted"
-extract = false
 [tasks]
 count = 3
 spare = 2
@@ -55,7 +54,6 @@ length = 9
 variants = ["denied"]
 [conversation]
 rounds = 2
-critic = false
 evaluator = false
 [parameters]
 temperature = 0.5
@@ -63,6 +61,7 @@ temperature = 0.5
 messages = 50
 [models]
 trace_writer = "openai:writer"
+policy_extractor = "openai:author"
 [attempts]
 models = ["baseline:noop"]
 baselines = false
@@ -110,7 +109,7 @@ VALUES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 TAKEN = {
     # A whole run refuses the law of this test, which lacks provisions that the rules cite.
     "run": ("rules", "count", *(name for name in ATTEMPT_FLAGS if name != "regulation_file"), "seed"),
-    "rules extract": (*MODEL_CALLS, "seed"),
+    "rules extract": MODEL_CALLS,
     "traces synthesize": (
         "rules",
         "count",
@@ -232,7 +231,7 @@ def test_an_option_for_a_key_that_the_recipe_varies_is_refused(lawtrace: Shell, 
 
 def test_a_model_and_its_settings_are_named_without_a_recipe(lawtrace: Shell) -> None:
     words = ("--model", "openai:a", "--model", "openai:b", "--trials", 2, "--count", 4)
-    plan = lawtrace.json("run", *words, "--set", "rules.extract=false", "--dry-run")
+    plan = lawtrace.json("run", *words, "--dry-run")
     assert {(line["model"], line["expected"]) for line in plan["calls"]} == {("openai:a", 16), ("openai:b", 16)}
 
 

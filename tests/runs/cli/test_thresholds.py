@@ -63,8 +63,7 @@ def test_commands_end_with_the_exit_code_that_the_verdicts_deserve(
 ) -> None:
     recipe = tmp_path / "recipe.toml"
     recipe.write_text(
-        "rules.extract = false\ntasks.count = 1\ntasks.spare = 1\n"
-        'attempts.models = ["openai:lazy"]\nattempts.baselines = false\n',
+        'tasks.count = 1\ntasks.spare = 1\nattempts.models = ["openai:lazy"]\nattempts.baselines = false\n',
         encoding="utf-8",
     )
     with serving(lambda request: "```python\npass\n```") as server:

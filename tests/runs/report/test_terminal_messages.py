@@ -19,7 +19,6 @@ count = 2
 spare = 1
 
 [rules]
-extract = false
 """
 
 

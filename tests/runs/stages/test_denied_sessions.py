@@ -166,7 +166,7 @@ def test_rules_without_authorization_give_no_denied_sessions(tmp_path: Path) -> 
         update={
             # Without such a rule the call would be redundant.
             "tasks": BOTH.tasks.model_copy(update={"constraints": TraceConstraints(forbid=("CheckAuthorization",))}),
-            "rules": RuleOptions(file=rules, extract=False),
+            "rules": RuleOptions(file=rules),
             "attempts": AttemptOptions(baselines=False, models=("baseline:noop",)),
         }
     )

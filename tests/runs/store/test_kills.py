@@ -24,7 +24,6 @@ TURNS = 6
 
 RECIPE = f"""
 [rules]
-extract = false
 
 [tasks]
 count = 1

@@ -18,7 +18,6 @@ count = 2
 spare = 1
 
 [rules]
-extract = false
 
 [attempts]
 mode = "tools"
@@ -31,7 +30,6 @@ count = 1
 spare = 1
 
 [rules]
-extract = false
 
 [attempts]
 models = ["baseline:literal"]
