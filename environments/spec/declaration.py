@@ -82,6 +82,12 @@ class Environment:
         return frozenset(name for name, tool in self.tools.items() if tool.compliance)
 
     @cached_property
+    def finders(self) -> Mapping[str, tuple[Tool, ...]]:
+        """The tools that look up rows, by table."""
+        found = {tool: {one.entity.table for one in tool.lookups} for tool in self.tools.values()}
+        return {table: tuple(tool for tool in found if table in found[tool]) for table in self.entities}
+
+    @cached_property
     def critical_tools(self) -> frozenset[str]:
         return frozenset(name for name, tool in self.tools.items() if tool.critical)
 

@@ -10,7 +10,7 @@ An event is one tool call with its arguments, its outcome and its result. The ou
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal
@@ -135,3 +135,15 @@ class Derived:
 
 Origin = SaidByUser | FromResult | FromResults | Derived
 """Where an argument of a reference trace comes from. Every argument must have an origin, or no caller could know it."""
+
+
+def scalars(value: Json) -> Iterator[Json]:
+    """The values in a value that are neither objects nor lists nor missing."""
+    match value:
+        case dict() | list():
+            for part in value.values() if isinstance(value, dict) else value:
+                yield from scalars(part)
+        case None:
+            pass
+        case _:
+            yield value

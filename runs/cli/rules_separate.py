@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Annotated, assert_never
@@ -80,25 +79,19 @@ def list_mutants(
     pairs = [(rule, mutant) for rule in chosen for mutant in rule_mutants(domain.environment, rule)]
     sample = sorted(Random(seed).sample(range(len(pairs)), min(limit, len(pairs))))
     separator = Separator(domain.environment, chosen, seed)
-    rows: list[_Row] = []
+    rows: list[tuple[RuleMutant, Separation]] = []
     with ProgressBars().stage("mutants", len(sample)) as step:
         for rule, mutant in (pairs[number] for number in sample):
-            rows.append(_Row(mutant, separator.separate([rule], [mutant.rule])))
+            rows.append((mutant, separator.separate([rule], [mutant.rule])))
             step()
     return CommandResult(
-        {"mutants": len(pairs), "listed": [row.as_json() for row in rows]}, _mutant_tables(rows, len(pairs))
+        {"mutants": len(pairs), "listed": [_row_in_json(*row) for row in rows]}, _mutant_tables(rows, len(pairs))
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    mutant: RuleMutant
-    answer: Separation
-
-    def as_json(self) -> dict[str, Json]:
-        rule = self.mutant.rule
-        about = {"id": rule.id, "kind": self.mutant.kind, "change": self.mutant.change, "formula": rule.formula}
-        return {**about, **_in_json(self.answer)}
+def _row_in_json(mutant: RuleMutant, answer: Separation) -> dict[str, Json]:
+    about = {"id": mutant.rule.id, "kind": mutant.kind, "change": mutant.change, "formula": mutant.rule.formula}
+    return {**about, **_in_json(answer)}
 
 
 def _simulated(name: str) -> Domain:
@@ -164,8 +157,8 @@ def _reasons(side: str, rules: Sequence[Rule], found: SeparatingTrace) -> Iterat
         yield f"The {side} does not:{named} {verdict.explanation or verdict.undetermined}"
 
 
-def _mutant_tables(rows: Sequence[_Row], number: int) -> Iterator[RenderableType]:
-    cells = ((row.mutant.rule.id, row.mutant.kind, row.mutant.change, verdict_of(row.answer)) for row in rows)
+def _mutant_tables(rows: Sequence[tuple[RuleMutant, Separation]], number: int) -> Iterator[RenderableType]:
+    cells = ((mutant.rule.id, mutant.kind, mutant.change, verdict_of(answer)) for mutant, answer in rows)
     yield make_table(("mutant", "kind", "change", "verdict"), cells)
-    counts = Counter(verdict_of(row.answer) for row in rows)
+    counts = Counter(verdict_of(answer) for _, answer in rows)
     yield f"{len(rows)} of {number} mutants: {', '.join(f'{count} {name}' for name, count in counts.most_common())}."

@@ -42,6 +42,7 @@ from lawtrace.runs.stages.human_texts import secret_of
 from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import Style, TaskVariant
+from lawtrace.schemas.events import scalars
 from lawtrace.schemas.findings import HabitRow
 from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.quality_rows import Check, QualityFinding, QualityRow
@@ -57,7 +58,6 @@ from lawtrace.solver.masking.instructions import (
     requested_calls,
 )
 from lawtrace.solver.masking.requests import AskedRequest
-from lawtrace.solver.masking.surface_forms import scalars
 from lawtrace.solver.masking.text_checks import CheckedText, TextCheck, check_text
 from lawtrace.solver.traces import PlannedCall, Trace, literal_calls, without_call
 

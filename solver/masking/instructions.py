@@ -20,11 +20,11 @@ from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import PhrasesByArgument, Tool
 from lawtrace.environments.spec.types import ValueType, WrongFormat, WrongType
 from lawtrace.schemas.choices import Style
-from lawtrace.schemas.events import Event, Json, SaidByUser
+from lawtrace.schemas.events import Event, Json, SaidByUser, scalars
 from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.models import StrictModel
 from lawtrace.solver.masking.goals import goal_calls
-from lawtrace.solver.masking.surface_forms import plain, scalars, value_spans
+from lawtrace.solver.masking.surface_forms import plain, value_spans
 from lawtrace.solver.masking.wording import format_value
 from lawtrace.solver.traces import PlannedCall, Trace, drop_calls, literal_calls, resolve_path
 

@@ -240,16 +240,5 @@ def other_values(text: str, value_type: ValueType, accounted: Sequence[Span]) ->
     return [text[slice(*span)] for span in sorted(found) if not overlaps(span, accounted)]
 
 
-def scalars(value: Json) -> Iterator[Json]:
-    """The scalars in a value."""
-    match value:
-        case dict():
-            yield from (scalar for part in value.values() for scalar in scalars(part))
-        case list():
-            yield from (scalar for part in value for scalar in scalars(part))
-        case _:
-            yield value
-
-
 def overlaps(span: Span, others: Sequence[Span]) -> bool:
     return any(span[0] < end and start < span[1] for start, end in others)

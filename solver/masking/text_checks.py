@@ -14,19 +14,11 @@ from typing import Literal, TypeVar
 from lawtrace.environments.spec.tools import PhrasesByArgument
 from lawtrace.environments.spec.types import TEXT, Choice
 from lawtrace.schemas.choices import Style
-from lawtrace.schemas.events import Json
+from lawtrace.schemas.events import Json, scalars
 from lawtrace.schemas.instructions import SurfaceForms, noted_forms
 from lawtrace.solver.masking.instructions import find_leaks
 from lawtrace.solver.masking.requests import AskedRequest, FoundRow
-from lawtrace.solver.masking.surface_forms import (
-    Span,
-    other_values,
-    overlaps,
-    phrase_spans,
-    plain,
-    scalars,
-    value_spans,
-)
+from lawtrace.solver.masking.surface_forms import Span, other_values, overlaps, phrase_spans, plain, value_spans
 from lawtrace.solver.masking.wording import format_value
 
 Name = TypeVar("Name")

@@ -33,10 +33,6 @@ class RequestWriter:
         self._changes: Final = [
             tool for tool in ordinary if tool.name in environment.changing_tools and tool.name != environment.declines
         ]
-        self._finding: Final = {
-            table: [tool for tool in ordinary if any(found.entity.table == table for found in tool.lookups)]
-            for table in environment.entities
-        }
 
     @property
     def changes(self) -> tuple[str, ...]:
@@ -77,7 +73,7 @@ class RequestWriter:
         for table in tables:
             if state.known.get(table) and random.random() >= OTHER_ROW:
                 continue
-            finders = [finder for finder in self._finding[table] if finder.name not in above]
+            finders = [one for one in self._environment.finders[table] if not one.compliance and one.name not in above]
             if not finders:
                 if state.known.get(table):
                     continue

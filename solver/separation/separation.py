@@ -21,7 +21,7 @@ from typing import Final
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import Row, State
 from lawtrace.environments.spec.tools import FromLookup
-from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.events import Event, Json, scalars
 from lawtrace.schemas.questions import TraceOutcome
 from lawtrace.solver.guard.tools import read_tools
 from lawtrace.solver.logic import syntax as s
@@ -36,17 +36,22 @@ from lawtrace.solver.search.problem import Budget, Found, Proof, Unknown
 from lawtrace.solver.search.products.call_scopes import free_scope
 from lawtrace.solver.search.products.prover import Prover
 from lawtrace.solver.search.rule_search import SEARCH_STEPS, Goal, RuleSearch
-from lawtrace.solver.separation.demands import demands
-from lawtrace.solver.separation.sessions import RuleValues, Script, SessionSampler, scalars
+from lawtrace.solver.separation.demands import Demand, demands, forbidden, needed_calls
+from lawtrace.solver.separation.sessions import RuleValues, Script, SessionSampler
 
-STEPS: Final = 4_000
+STEPS: Final = 6_000
 """How many sessions are drawn and executed for one question."""
 FIRST_STEPS: Final = 200
 """After how many steps proofs are tried."""
 MOST_CALLS: Final = 8
 """How many calls a drawn session has at most, without look-ups."""
-REPAIRS: Final = 60
-"""How many changes of a session are tried in one repair."""
+REPAIRS, BEST = 60, 8
+"""How many changes of a session are tried in one repair, and of how many sessions this is tried again."""
+DRAWS: Final = 30
+"""How often the demands of two rules are drawn until none excludes another."""
+APART, LATER, AGAIN = 0.3, 0.4, 0.1
+"""How often the variables of two rules have different values, and a call about others is added; how often a call that
+is drawn waits for the bound of a window; and how often one of the best sessions is repaired again."""
 PATIENCE: Final = 20
 """After how many executions without progress a repair starts again from the best trace so far."""
 
@@ -218,6 +223,7 @@ class _Question:
         self._sets: Final = [
             {f"{side}/{rule.id}": rule for rule in rules} for side, rules in enumerate((first, second))
         ]
+        self._formulas: Final = [[*map(_at_each_step, rules.values())] or [s.Top()] for rules in self._sets]
         self._judges: Final = [_Judge(rules) for rules in self._sets]
         self._rules: Final = separator.rules | self._sets[0] | self._sets[1]
         both = [*first, *second]
@@ -226,30 +232,29 @@ class _Question:
         }
         self._budget: Final = budget
         self._start: Final = separator.environment.clock.start(separator.sampler.state(0))
-        self._values: Final = RuleValues(both, self._start)
+        self._values: Final = RuleValues(both, self._environment, self._start)
         self._tools: Final = [name for name in self._values.tools if name in separator.environment.tools]
+        self._named: Final = [atom for atom in s.atoms_of([rule.parsed for rule in both]) if atom.variables]
         self._random: Final = Random(f"{separator.environment.name}/separation/{separator.seed}")
         self._drawn = separator.first_state
-        self._best: _Candidate | None = None
+        self._near = list[_Candidate]()
         self._starts: Final[set[tuple[object, ...]]] = set()
 
     def answer(self) -> Separation:
         if self._have_equal_form():
             return Proof(shown="Their normal forms imply each other.")
-        found = self._look(min(FIRST_STEPS, self._budget.steps))
-        proof = None if found else self._proof()
-        if proof is not None:
-            return proof
-        found = found or self._look(self._budget.steps)
-        proof = None if found else self._proof(self._separator.rules.keys() - self._skipped)
-        if proof is not None:
-            return proof
-        if found is not None:
-            events, end = found.script.execute(self._environment)
-            return Found(SeparatingTrace(found.script.initial, tuple(events), end, *self._outcomes(events, end)))
-        if self._best is None or self._best.cost.alike:
+        others = self._separator.rules.keys() - self._skipped
+        for steps, context in ((min(FIRST_STEPS, self._budget.steps), ()), (self._budget.steps, others)):
+            found = self._look(steps)
+            if found is not None:
+                events, end = found.script.execute(self._environment)
+                return Found(SeparatingTrace(found.script.initial, tuple(events), end, *self._outcomes(events, end)))
+            proof = self._proof(context)
+            if proof is not None:
+                return proof
+        if not self._near:
             return Unknown("no session that was tried is judged differently, and equality was not proved")
-        missed = ", ".join(self._best.not_kept)
+        missed = ", ".join(self._near[0].not_kept)
         return Unknown(f"the sessions found that are judged differently do not keep other rules: {missed}")
 
     # Proofs
@@ -281,17 +286,18 @@ class _Question:
     def _look(self, steps: int) -> _Candidate | None:
         """Draw sessions that break one rule set; repair them, until one keeps the other and the context."""
         while self._budget.steps - self._budget.left < steps and self._budget.spend():
-            found = self._draw()
+            again = bool(self._near) and self._random.random() < AGAIN
+            found = self._random.choice(self._near) if again else self._draw()
             if found is None:
                 continue
             found = self._shrunk(found)
             start = (found.kept, *(call.tool for call in found.script.calls), *found.not_kept)
-            if start in self._starts and self._random.random() < 0.7:
+            if start in self._starts and not again and self._random.random() < 0.7:
                 continue
             self._starts.add(start)
             found = self._repaired(found)
-            if self._best is None or found.cost < self._best.cost:
-                self._best = found
+            if not found.cost.alike:
+                self._near = sorted([*self._near, found], key=lambda one: one.cost)[:BEST]
             if found.cost.is_clean:
                 return self._shrunk(found)
         return None
@@ -303,43 +309,50 @@ class _Question:
         self._separator.progress()
         drawn = sampler.state(number)
         initial = sampler.varied(drawn, self._values, random) if random.random() < 0.2 else drawn
+        apart = bool(self._named) and random.random() < APART
         if random.random() < 0.3:
             tools = self._tools if random.random() < 0.6 else [*self._environment.tools]
-            goals = [s.Atom(random.choice(tools)) for _ in range(random.randint(1, MOST_CALLS))]
-            groups = [(0, [goal]) for goal in goals]
+            groups = [(0, [s.Atom(random.choice(tools))]) for _ in range(random.randint(1, MOST_CALLS))]
         else:
-            groups = self._demanded(number % 2)
-        script, bound = Script(drawn, initial), dict[str, Json]()
-        before = 0
+            groups = self._demanded(number % 2, apart=apart)
+        script, bound, before = Script(drawn, initial), dict[str, Json](), 0
         for step, group in groups:
             place, length = before if step < 0 else len(script.calls), len(script.calls)
             script = sampler.meet(script, place, group, self._values, random, bound, self._budget) or script
+            if not script.calls:
+                return None
             before += len(script.calls) - length if step < 0 else 0
+        if apart:
+            other = random.choice(self._named)
+            goal = other if random.random() < 0.5 else s.Atom(other.tool)
+            script = sampler.meet(script, 0, [goal], self._values, random, {}, self._budget) or script
+        if self._values.windows and random.random() < LATER:
+            script = sampler.later(script, self._values, random) or script
         outcomes = self._outcomes(*script.execute(self._environment))
         if "broken" not in outcomes:
             return None
         alike = outcomes[0] == outcomes[1]
         return self._assess(script, number % 2 if alike else 1 - outcomes.index("broken"))
 
-    def _demanded(self, kept: int) -> list[tuple[int, list[s.Atom]]]:
+    def _demanded(self, kept: int, *, apart: bool) -> list[tuple[int, list[s.Atom]]]:
         """Calls that may keep a rule of one set and break one of the other, by step: first those of the step that
         breaks it, then what comes before, and what comes after.
+
+        `apart`: whether the variables of the rules have different values.
         """
-        found: dict[int, list[s.Atom]] = {}
-        for side in (1 - kept, kept):
-            if not self._sets[side]:
-                continue
-            rule = self._random.choice([*self._sets[side].values()])
-            for step, goal in demands(_at_each_step(rule), side == kept, self._random):
-                found.setdefault(step, []).append(goal)
-        groups: list[tuple[int, list[s.Atom]]] = []
-        for step in sorted(found, key=lambda step: (step != 0, step)):
-            goals = dict.fromkeys(found[step])
-            together = [[goal] for goal in goals]
-            if not step:  # one call
-                together = [[one for one in goals if one.tool == tool] for tool in {goal.tool: 0 for goal in goals}]
-            groups += [(step, several) for several in together]
-        return groups
+        random, found = self._random, list[list[Demand]]()
+        for _ in range(DRAWS):
+            formulas = [random.choice(self._formulas[side]) for side in (1 - kept, kept)]
+            found = [[*demands(formula, bool(side), random)] for side, formula in enumerate(formulas)]
+            every = [one for one in found[0] if not apart or not s.free_variables(one.formula)] + found[1]
+            if not any(one.excludes(other) for one in every for other in every):
+                break
+        groups: dict[tuple[int, str | s.Formula], list[s.Atom]] = {}
+        for own, others in (found, found[::-1]):
+            for one, atoms in needed_calls(own, () if apart else others):
+                group = groups.setdefault((one.step, atoms[0].tool if not one.step else one.formula), [])
+                group += [atom for atom in atoms if atom not in group]
+        return [(step, groups[step, name]) for step, name in sorted(groups, key=lambda key: (key[0] != 0, key[0]))]
 
     def _outcomes(self, events: Sequence[Event], end: int) -> tuple[TraceOutcome, TraceOutcome]:
         return self._judges[0].outcome(events, end), self._judges[1].outcome(events, end)
@@ -393,25 +406,28 @@ class _Question:
         last, move = len(calls), random.random()
         where = status.violations[0].position if status.violations else status.first_irreparable
         where = last if where is None else min(where, last)
-        bound = _bound_values(rule, status)
+        bound, (events, _) = _bound_values(rule, status), script.execute(self._environment)
         if move < 0.2 and values.fields:
-            events, _ = script.execute(self._environment)
             shown = [*map(str, scalars([event.result for event in events]))]
-            fields = dict.fromkeys(values.fields, [*bound.values()] if random.random() < 0.5 else [])
+            fields = {name: random.choice([[], [*bound.values()], values.met(name, events)]) for name in values.fields}
             return replace(script, initial=sampler.with_other_field(script.initial, values, random, shown, fields))
         if move < 0.3 and calls:
             number = random.choice([min(where, last - 1), random.randrange(last)])
             return replace(script, calls=(*calls[:number], *calls[number + 1 :]))
+        drawn = [*demands(_at_each_step(rule), True, random)]
         if move < 0.45 and where < last:
             without = replace(script, calls=(*calls[:where], *calls[where + 1 :]))
-            return sampler.meet(without, where, [s.Atom(calls[where].tool)], values, random, bound, self._budget)
-        events, _ = script.execute(self._environment)
+            goals = [s.Atom(calls[where].tool), *forbidden(drawn, events[where].tool)]
+            return sampler.meet(without, where, goals, values, random, bound, self._budget)
+        if move < 0.55 and values.windows:
+            return sampler.later(script, values, random)
         before = random.choice([where, where, random.randint(0, where)])
         after = random.choice([last, last, random.randint(min(where + 1, last), last)])
-        for step, goal in sorted(demands(_at_each_step(rule), True, random), key=lambda one: one[0]):
-            if step == 0 or any(goal.matches(event, bound) for event in events):
+        needed = needed_calls(drawn)
+        for step, goals in sorted(((demand.step, goals) for demand, goals in needed), key=lambda one: one[0]):
+            if step == 0 or any(goals[0].matches(event, bound) for event in events):
                 continue
-            made = sampler.meet(script, before if step < 0 else after, [goal], values, random, bound, self._budget)
+            made = sampler.meet(script, before if step < 0 else after, goals, values, random, bound, self._budget)
             if made is not None:
                 added = len(made.calls) - len(script.calls)
                 before, after, script = before + (added if step < 0 else 0), after + added, made
@@ -421,7 +437,7 @@ class _Question:
         """What a rule compares calls with."""
         known = self._separator.values
         if name in self._separator.rules:
-            known[name] = known.get(name) or RuleValues([self._rules[name]], self._start)
+            known[name] = known.get(name) or RuleValues([self._rules[name]], self._environment, self._start)
             return known[name]
         return self._values
 
@@ -490,7 +506,9 @@ def _reduced(script: Script, parts: Sequence[_Part]) -> Script:
 def _at_each_step(rule: Rule) -> s.Formula:
     """What has to be true at each step, if that is what the rule says, else the rule."""
     body = s.body_of(rule.parsed)
-    return body.operand if isinstance(body, s.Always) else body
+    parts = body.operands if isinstance(body, s.And) else (body,)
+    inner = [part.operand for part in parts if isinstance(part, s.Always)]
+    return body if len(inner) < len(parts) else s.And(*inner) if len(inner) > 1 else inner[0]
 
 
 def _exclude_each_other(one: Rule, other: Rule) -> bool:

@@ -9,17 +9,18 @@ facts, and those beside what the rules compare with.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from types import MappingProxyType
 from typing import Final
 
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.simulation import call_duration, decode_arguments
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.effects import ValueResult
 from lawtrace.environments.spec.samplers import FieldValue
 from lawtrace.environments.spec.state import Entity, Row, State
+from lawtrace.environments.spec.terms import fields_of
 from lawtrace.environments.spec.tools import FromLookup, FromUser, Tool
 from lawtrace.environments.spec.types import Choice, Value, ValueType, WrongFormat, WrongType
-from lawtrace.schemas.events import Event, FromResult, Json, SaidByUser
+from lawtrace.schemas.events import Event, FromResult, Json, SaidByUser, scalars
 from lawtrace.solver.coverage.value_mutants import FieldOfTool, values_of
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.conditions import (
@@ -61,13 +62,12 @@ FLIPS: Final = 6
 """How many changes of the start state are tried for a call that is to have a certain result."""
 MOST_DAYS: Final = 10_000
 """The longest window of days."""
-OTHER_ROW, UNKNOWN_ROW, RULE_VALUE, PAUSE, AGAIN = 0.15, 0.1, 0.5, 0.3, 0.3
+OTHER_ROW, UNKNOWN_ROW, RULE_VALUE, AGAIN = 0.15, 0.1, 0.5, 0.3
 """How often another row is looked up although one is known; a row is named that was not; an argument is a value of the
 rules; time passes before a call; a call is made as before."""
 
 Wanted = Mapping[tuple[str, str], Sequence[Json]]
 """Values that arguments are to have, by tool and name."""
-NOTHING_WANTED: Final[Wanted] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +103,11 @@ class RuleValues:
         tools: that the rules name.
         arguments: values, by tool and argument.
         linked: fields with whose values an argument or, by their last name, fields of results are compared.
-        fields: values of fields of results, by their last name.
+        fields: values of fields of results, by their last name and those of what they are computed from.
         windows: how long after an event or a date something changes.
     """
 
-    def __init__(self, rules: Sequence[Rule], now: int) -> None:
+    def __init__(self, rules: Sequence[Rule], environment: Environment, now: int) -> None:
         uses = FieldUses(rules)
         self.tools: Final = sorted(frozenset[str]().union(*(rule.tools for rule in rules)))
         self.arguments: Final[dict[tuple[str, str], list[Json]]] = {}
@@ -121,7 +121,8 @@ class RuleValues:
             if name != RESULT:
                 self.arguments.setdefault((one.tool, name), []).extend(values)
             else:
-                self.fields.setdefault(last_name(one.path), []).extend(values)
+                for each in _fields_behind(environment.tools.get(one.tool), one.path):
+                    self.fields.setdefault(each, []).extend(values)
             if one.tracked:
                 tracked.setdefault(uses.groups.of(one), []).append(one)
         for several in tracked.values():
@@ -132,16 +133,21 @@ class RuleValues:
                 self.linked.setdefault(place, []).extend(others)
         self.windows: Final = tuple(dict.fromkeys(window for rule in rules for window in _windows(rule.parsed)))
 
-    def times(self, state: SearchState) -> list[int]:
-        """The times until the end of the session that are beside the bounds of windows."""
-        starts = {time for event in state.events for time in _times(event)}
-        found = {time for start in sorted(starts) for window in self.windows for time in edges(window, start)}
-        return sorted(time for time in found if state.now < time < state.end)
+    def met(self, name: str, events: Sequence[Event]) -> Sequence[Json]:
+        """The values in some events with which fields of results of this name are compared."""
+        return values_of(self.linked.get(("", name), ()), events)
 
 
 def last_name(path: FieldPath) -> str:
     """The last name in a path: of the field of a row, if the path leads to one."""
     return str(next(step for step in reversed(path.path) if isinstance(step, str)))
+
+
+def _fields_behind(tool: Tool | None, path: FieldPath) -> set[str]:
+    """The last name of a field of a result, and the fields of rows from which it is computed."""
+    results = () if tool is None else tool.results
+    terms = [one.term for one in results if isinstance(one, ValueResult) and one.name in path.path[:2]]
+    return {last_name(path)}.union(name for term in terms for _, name in fields_of(term))
 
 
 def _windows(formula: s.Formula) -> Iterator[Window]:
@@ -178,16 +184,10 @@ class SessionSampler:
         """`rules`: whose values are the same in several calls."""
         self.environment: Final = environment
         self._chooser: Final = plain_chooser(environment)
-        self._finding: Final = {
-            table: [
-                tool for tool in environment.tools.values() if any(one.entity.table == table for one in tool.lookups)
-            ]
-            for table in environment.entities
-        }
         self._random: Final = Random(f"{environment.name}/start states")
         self._states: Final[list[State]] = []
         self._seen: Final[dict[tuple[str, str], list[Value]]] = {}
-        self._linked: Final = RuleValues(rules, environment.clock.start(self.state(0))).linked
+        self._linked: Final = RuleValues(rules, environment, environment.clock.start(self.state(0))).linked
 
     def state(self, number: int) -> State:
         """One of the drawn start states."""
@@ -221,6 +221,9 @@ class SessionSampler:
         entities = self.environment.entities
         every = {str(row.values[one.key]) for table, one in entities.items() for row in state.tables[table]}
         among = every.intersection(keys)
+        for table in entities:  # and those that these rows refer to
+            rows = (frozenset(map(str, row.values.values())) for row in state.tables[table])
+            among = among.union(*(every & row for row in rows if not among.isdisjoint(row)))
         places = [
             (table, number, name)
             for table, entity in entities.items()
@@ -282,10 +285,17 @@ class SessionSampler:
             now = event.time + call_duration(self.environment, event)
         return Script(drawn, initial, tuple(calls))
 
-    def wait(self, state: SearchState, values: RuleValues, random: Random) -> SearchState:
-        """The state after a pause, if one is drawn."""
-        times = values.times(state) if values.windows and random.random() < PAUSE else []
-        return replace(state, now=random.choice(times)) if times else state
+    def later(self, script: Script, values: RuleValues, random: Random) -> Script | None:
+        """The script with another time of one call, beside the bound of a window; None if there is no such time."""
+        events, end = script.execute(self.environment)
+        starts = {time for event in events for time in _times(event)}
+        times = {time for start in starts for window in values.windows for time in edges(window, start)}
+        possible = sorted(time for time in times if self.environment.clock.start(script.initial) < time < end)
+        if not possible:
+            return None
+        number = random.randrange(len(script.calls))
+        moved = replace(script.calls[number], at=random.choice(possible))
+        return replace(script, calls=(*script.calls[:number], moved, *script.calls[number + 1 :]))
 
     def call(
         self,
@@ -293,7 +303,7 @@ class SessionSampler:
         state: SearchState,
         values: RuleValues,
         random: Random,
-        wanted: Wanted = NOTHING_WANTED,
+        wanted: Wanted,
         above: frozenset[str] = frozenset(),
     ) -> SearchState | None:
         """The state after a drawn call and the look-ups that it needs; None if it does not complete.
@@ -308,7 +318,9 @@ class SessionSampler:
             enough = len(known) > [one for _, one in looked_up[:number]].count(entity)
             if random.random() >= OTHER_ROW and (meant[0].values[entity.key] in known if meant else enough):
                 continue
-            finders = [one for one in self._finding[entity.table] if one.name not in above and one is not tool]
+            finders = [
+                one for one in self.environment.finders[entity.table] if one.name not in above and one is not tool
+            ]
             if guessed and not known and there:
                 nowhere = FromResult(len(state.events), (entity.key,))
                 keys = {one.values[entity.key]: nowhere for one in meant or there}
@@ -348,13 +360,12 @@ class SessionSampler:
         if tool is None or not budget.spend():
             return None
         parts = [part for goal in goals for part in _chosen(goal.condition, random)]
-        wanted, fields = _wanted(tool.name, parts, bound)
+        wanted, fields = _wanted(tool, parts, bound)
         script, wanted = self._aimed(script, tool, wanted, bound, random)
         state = self.after(script, place)
         if state is None:
             return None
         known = [one.arguments for one in state.events if one.tool == tool.name and random.random() < AGAIN]
-        state = self.wait(state, values, random)
         if known:
             after = self._repeated(tool.name, random.choice(known), state)
         else:
@@ -430,18 +441,6 @@ class SessionSampler:
         return found
 
 
-def scalars(value: Json) -> Iterator[Json]:
-    """The values in a value that are neither objects nor lists nor missing."""
-    match value:
-        case dict() | list():
-            for part in value.values() if isinstance(value, dict) else value:
-                yield from scalars(part)
-        case None:
-            pass
-        case _:
-            yield value
-
-
 def _said_of_rows(tool: Tool) -> dict[str, FieldValue]:
     """The arguments that state a field of a row."""
     sources = {one.name: one.source for one in tool.parameters if isinstance(one.source, FromUser)}
@@ -464,7 +463,7 @@ def _chosen(condition: Condition | None, random: Random) -> list[Condition]:
 
 
 def _wanted(
-    tool: str, parts: Sequence[Condition], bound: Mapping[str, Json]
+    tool: Tool, parts: Sequence[Condition], bound: Mapping[str, Json]
 ) -> tuple[dict[tuple[str, str], list[Json]], dict[str, list[Json]]]:
     """Values that make conditions true: of arguments, and of fields of results by their last names."""
     arguments: dict[tuple[str, str], list[Json]] = {}
@@ -473,15 +472,14 @@ def _wanted(
         values = [value for one in subconditions(part) for value in constants(one)]
         values += [bound[name] for name in condition_variables(part) if name in bound]
         for place in condition_fields(part):
-            steps = place.path
-            if steps[0] == RESULT:
-                fits = [one for one in values if part.holds(Event(tool, {}, result=_nested(steps[1:], one)), bound)]
-                fields.setdefault(last_name(place), []).extend(fits)
+            name, path = str(place.path[0]), place.path[1:]
+            if name == RESULT:
+                fits = [one for one in values if part.holds(Event(tool.name, {}, result=_nested(path, one)), bound)]
+                for each in _fields_behind(tool, place):
+                    fields.setdefault(each, []).extend(fits)
             else:
-                fits = [
-                    one for one in values if part.holds(Event(tool, {str(steps[0]): _nested(steps[1:], one)}), bound)
-                ]
-                arguments.setdefault((tool, str(steps[0])), []).extend(fits)
+                fits = [one for one in values if part.holds(Event(tool.name, {name: _nested(path, one)}), bound)]
+                arguments.setdefault((tool.name, name), []).extend(fits)
     return {place: values for place, values in arguments.items() if values}, fields
 
 
