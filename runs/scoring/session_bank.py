@@ -88,7 +88,7 @@ class _Bank:
         self._context: Final = context
         self._seed: Final = seed
         self._sampler: Final = SessionSampler(environment, context)
-        self._values: Final = RuleValues(rules, environment.clock.start(self._sampler.state(0)))
+        self._values: Final = RuleValues(rules, environment, environment.clock.start(self._sampler.state(0)))
         self._tools: Final = [tool for tool in self._values.tools if tool in environment.tools]
         self._messages: Final = [*dict.fromkeys(_messages(rules))]
 
@@ -158,7 +158,7 @@ class _Bank:
             state, now = self._sampler.after(script, place), time_of(event)
             if state is None or now + 1 >= state.end:
                 continue
-            times = [time for time in self._values.times(state) if time > now]
+            times = self._values.times(state.events, now, state.end)
             for time in (*random.sample(times, min(MOST_PAUSES, len(times))), random.randrange(now + 1, state.end)):
                 wait = time - now
                 yield Mutant("late", f"{step_name(trace, place)} {wait} s later", calls_of(trace), pauses={place: wait})
@@ -171,6 +171,8 @@ class _Bank:
         for _ in range(random.randint(1, MOST_CALLS)):
             goal, place = Atom(self._tool(random)), len(script.calls)
             script = self._sampler.meet(script, place, [goal], self._values, random, {}, Budget(100)) or script
+        if random.random() < 0.5:
+            script = self._sampler.later(script, self._values, random) or script
         events, end = script.execute(self._environment)
         for speaker, text in self._messages:
             if random.random() < 0.5:

@@ -137,6 +137,12 @@ class RuleValues:
         """The values in some events with which fields of results of this name are compared."""
         return values_of(self.linked.get(("", name), ()), events)
 
+    def times(self, events: Sequence[Event], now: int, end: int) -> list[int]:
+        """The times after now, and before the end of the session, that are beside the bounds of windows."""
+        starts = {time for event in events for time in _times(event)}
+        found = {time for start in starts for window in self.windows for time in edges(window, start)}
+        return sorted(time for time in found if now < time < end)
+
 
 def last_name(path: FieldPath) -> str:
     """The last name in a path: of the field of a row, if the path leads to one."""
@@ -288,9 +294,7 @@ class SessionSampler:
     def later(self, script: Script, values: RuleValues, random: Random) -> Script | None:
         """The script with another time of one call, beside the bound of a window; None if there is no such time."""
         events, end = script.execute(self.environment)
-        starts = {time for event in events for time in _times(event)}
-        times = {time for start in starts for window in values.windows for time in edges(window, start)}
-        possible = sorted(time for time in times if self.environment.clock.start(script.initial) < time < end)
+        possible = values.times(events, self.environment.clock.start(script.initial), end)
         if not possible:
             return None
         number = random.randrange(len(script.calls))
