@@ -17,7 +17,7 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $(READY)
 
-# The full pipeline with the defaults: banking, offline roles, no key, no network.
+# The full pipeline with the defaults: banking, rules of recorded models, other roles offline, no key, no network.
 demo: $(READY)
 	$(BIN)/lawtrace run
 	@echo "The command is at $(BIN)/lawtrace."

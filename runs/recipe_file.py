@@ -17,10 +17,22 @@ from lawtrace.prompts.loader import PUBLISHED
 from lawtrace.schemas.call_options import BUILT_IN_PROMPT, PromptOptions
 from lawtrace.schemas.errors import InputError, describe_validation_error
 from lawtrace.schemas.events import Json
-from lawtrace.schemas.recipe import Recipe
+from lawtrace.schemas.recipe import Recipe, RoleModelOptions, RuleOptions
 
 Checked = TypeVar("Checked", bound=BaseModel)
 Words = TypeVar("Words", bound=PromptOptions)
+
+
+def quickstart(environment: str | None = None) -> Recipe:
+    """The recipe of `lawtrace run` without one: the defaults, and in banking rules of real models from a recording."""
+    if environment not in {None, "banking"}:
+        return Recipe()
+    rules = RuleOptions(
+        provisions=("Article 64", "Article 68", "Article 72", "Article 97"),
+        formalizers=("replay:banking#first", "replay:banking#second"),
+        annotators=("replay:banking#reader",),
+    )
+    return Recipe(rules=rules, models=RoleModelOptions(ltl_critic="replay:banking#critic"))
 
 
 def load_recipe(path: Path) -> Recipe:
@@ -32,7 +44,9 @@ def load_recipe(path: Path) -> Recipe:
     recipe = recipe.model_copy(
         update={
             "regulation": law.model_copy(update={"files": tuple(folder / file for file in law.files)}),
-            "rules": rules.model_copy(update={"file": rules.file and folder / rules.file}),
+            "rules": rules.model_copy(
+                update={"file": rules.file and folder / rules.file, "answers": rules.answers and folder / rules.answers}
+            ),
             "tasks": tasks.model_copy(update={"texts": tasks.texts and folder / tasks.texts}),
             "prompts": read_prompt_files(recipe.prompts, folder),
             "ablation": axes,

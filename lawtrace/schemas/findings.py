@@ -171,6 +171,10 @@ class ExtractionScore:
     surplus: tuple[str, ...] = ()
     steps: ExtractionFunnel | None = None
     """Number of provisions and rules left after each step; None if not counted."""
+    kept: tuple[int, int] | None = None
+    """Lawful sessions that the rules keep, and how many there are (`lawtrace rules evaluate`); None if not counted."""
+    caught: tuple[int, int] | None = None
+    """Sessions that break the gold rules and that the rules break, too, and how many there are."""
 
     @property
     def precision(self) -> float | None:
@@ -180,20 +184,26 @@ class ExtractionScore:
     def recall(self) -> float | None:
         return self.found / self.curated if self.curated else None
 
+    @staticmethod
+    def rate(counted: tuple[int, int] | None) -> float | None:
+        """A share of sessions; None if there are none."""
+        return counted[0] / counted[1] if counted and counted[1] else None
+
     @property
     def sentence(self) -> str:
         """What was extracted from the text, and the score if there is one."""
         counts = f"{self.extracted} rule{'' if self.extracted == 1 else 's'}"
         if self.steps is not None:
             counts = f"{self.steps.provisions} provisions, {self.steps.bound} of them with a rule; {counts}"
-        if self.curated is None:
-            result = "There are no gold rules for this document, so there is no score."
-        elif not self.extracted:
+        if not self.extracted:
             result = "Without a rule there is no score."
+        elif self.kept is not None and self.caught is not None:
+            result = "Of {1} lawful sessions they allow {0};".format(*self.kept)
+            result += " of {1} that break a gold rule they forbid {0}.".format(*self.caught)
+        elif self.curated is None:
+            result = "There are no gold rules for this document."
         else:
-            form = "restated" if self.restated else "published"
-            rates = f"precision {100 * (self.precision or 0):.1f} %, recall {100 * (self.recall or 0):.1f} %"
-            result = f"Against the gold rules: {rates} (scored on {form} text)."
+            result = f"Equal automata: {self.found} of {self.curated} gold rules."
         return f"Extraction ({self.extracted_by}): {counts}. {result}"
 
 

@@ -129,6 +129,9 @@ def _write_rules(
             rule_table(rules),
             score.sentence,
             *(Note(f"{group.group} is not read; run the command again: {group.failure}") for group in unread),
+            Note(
+                f"`lawtrace rules evaluate {out} --env {domain.environment.name}` compares them with the curated rules."
+            ),
             Note(f"Written: {out}, {written[0]}, {written[1]}"),
         ),
         exit_code=1 if unread else 0,

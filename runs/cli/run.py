@@ -16,7 +16,7 @@ from lawtrace.runs.cli.recipe_flags import ATTEMPT_FLAGS, RecipeFlags, override,
 from lawtrace.runs.cli.shards import cluster_at, shard_result_of
 from lawtrace.runs.cli.thresholds import check_bound
 from lawtrace.runs.recipe_checks import check_access, check_prices, models_of_recipe, prepare_recipe
-from lawtrace.runs.recipe_file import load_recipe, parse_settings
+from lawtrace.runs.recipe_file import load_recipe, parse_settings, quickstart
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.run_kinds import RunKind, find_run_kind
 from lawtrace.runs.report.terminal_tables import plan_table
@@ -136,7 +136,7 @@ def _check_flags(kind: RunKind, flags: RecipeFlags, others: Mapping[str, object]
 
 def _requested_recipe(recipe: Path | None, repeated: Path | None, env: str | None) -> Recipe:
     if repeated is None:
-        return load_recipe(recipe) if recipe else Recipe()
+        return load_recipe(recipe) if recipe else quickstart(env)
     if recipe is not None:
         raise InputError(f"give a recipe or --from {repeated}, not both")
     with EventLogFile.open(repeated) as event_log:

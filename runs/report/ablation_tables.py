@@ -147,8 +147,8 @@ def variant_building_table(ablation: Ablation) -> Table:
                 "Dropped": ", ".join(f"{reason} ({count})" for reason, count in funnel.dropped.items())
                 if funnel
                 else "",
-                "#Extraction > precision": share(extraction.precision if extraction else None),
-                "#Extraction > recall": share(extraction.recall if extraction else None),
+                "#Lawful sessions allowed": share(extraction.rate(extraction.kept) if extraction else None),
+                "#Unlawful ones forbidden": share(extraction.rate(extraction.caught) if extraction else None),
                 "Shared": ", ".join(f"{stage} with {by}" for stage, by in made) or "–",
             }
 

@@ -19,7 +19,7 @@ from lawtrace.runs.report.tables import (
     words,
 )
 from lawtrace.runs.store.model_usage import ModelUsage, total_usage
-from lawtrace.schemas.findings import Coverage, ExtractionScore, HabitRow, MutationScore, TaskFunnel
+from lawtrace.schemas.findings import Coverage, HabitRow, MutationScore, TaskFunnel
 
 
 def habit_table(habits: Sequence[HabitRow]) -> Table:
@@ -142,28 +142,6 @@ def strength_tables(strength: MutationScore | None) -> tuple[Table, ...]:
 def _survivors(strength: MutationScore, kind: str) -> str:
     reasons = [survivor.reason for survivor in strength.survivors if survivor.kind == kind]
     return "; ".join(f"{reasons.count(reason)} {reason}" for reason in sorted(set(reasons)))
-
-
-def extraction_table(score: ExtractionScore) -> Table:
-    """The score of the extracted rules."""
-    return make_table(
-        "extraction",
-        "Extracted rules",
-        [
-            {
-                "Text": score.source,
-                "Form": "restated" if score.restated else "as published",
-                "Extracted by": score.extracted_by,
-                "#Extracted": score.extracted,
-                "#Found": score.found,
-                "#Gold": score.curated,
-                "#Precision": share(score.precision),
-                "#Recall": share(score.recall),
-            }
-        ],
-        "the text that the rules were extracted from, and their score against the gold rules. A gold rule is found if "
-        "an extracted rule has an equivalent automaton.",
-    )
 
 
 def formalization_table(groups: Sequence[FormalizedGroup]) -> Table:

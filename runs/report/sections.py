@@ -10,7 +10,6 @@ from lawtrace.runs.report.ablation_tables import axis_tables, variant_building_t
 from lawtrace.runs.report.build_tables import (
     building_tables,
     coverage_table,
-    extraction_table,
     formalization_table,
     habit_table,
     strength_tables,
@@ -197,9 +196,7 @@ def _coverage_section(coverage: Sequence[CoverageLine]) -> Section:
 
 def _rule_section(content: ReportContent, rules: Sequence[Table]) -> Section:
     extraction = content.findings.extraction
-    scored = [extraction] if extraction is not None and extraction.curated is not None and extraction.extracted else []
-    tables = filled(*map(extraction_table, scored), *rules)
-    return Section("rules", "Rules", "sections/rules.html.jinja", {"score": extraction}, tables=tables)
+    return Section("rules", "Rules", "sections/rules.html.jinja", {"score": extraction}, tables=filled(*rules))
 
 
 def make_ablation_report(

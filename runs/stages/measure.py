@@ -87,11 +87,14 @@ async def _find(context: StageContext, products: Products) -> Made:
     if files.BASELINE in products and context.recipe.models.trace_writer is not None:
         name, length = context.role_models.name_of("trace_writer"), context.recipe.tasks.length
         baseline = measure_baseline(context.domain, products[files.BASELINE], model=name, length=length)
+    score = None
+    if extracts(context):
+        score = await run_in_worker_thread(lambda: _extraction_score(context, products))
     findings = Findings(
         funnel=funnel.funnel,
         deletions=oracle.deletions,
         strength=oracle.strength,
-        extraction=_extraction_score(context, products) if extracts(context) else None,
+        extraction=score,
         baseline=baseline,
         habits=tuple(products[files.HABITS]),
     )
@@ -100,14 +103,16 @@ async def _find(context: StageContext, products: Products) -> Made:
 
 def _extraction_score(context: StageContext, products: Products) -> ExtractionScore | None:
     """The score of the extracted rules against the gold rules; None if a conversation failed."""
-    from lawtrace.runs.stages.rules_stage import score_extraction
+    from lawtrace.runs.stages.rules_stage import score_extraction, score_sessions
 
     groups, gold, domain = products[files.FORMALIZED], context.rules, context.domain
     if not all(one.is_read for one in groups):
         return None
     if context.recipe.rules.file is None and domain.gold_file != domain.rules_file:
         gold = rules_over_offered_tools(context.recipe, domain, load_rules(domain.gold_file))
-    return score_extraction(groups, products[files.EXTRACTED_RULES], gold, context.extracted_regulation)
+    extracted = products[files.EXTRACTED_RULES]
+    score = score_extraction(groups, extracted, gold, context.extracted_regulation)
+    return score_sessions(score, groups, extracted, context) if domain.environment.simulated else score
 
 
 async def _check_quality(context: StageContext, products: Products) -> Made:

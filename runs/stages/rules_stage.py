@@ -1,19 +1,25 @@
 """Regulation and tools to rules, and the score of extracted rules against gold rules."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from lawtrace.agents.conversations.formalization import Formalizing
 from lawtrace.agents.conversations.formalized_group import FormalizedGroup, GivenJudgment, provision_groups
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.roles.extraction_roles import ANNOTATOR, LTL_CRITIC, POLICY_EXTRACTOR
 from lawtrace.environments.regulations.regulation import Provision, Regulation
+from lawtrace.runs.scoring.rule_behaviour import JudgedSet, cites, score_behaviour
 from lawtrace.runs.scoring.rule_comparison import distinct_rules, unmatched_rules
+from lawtrace.runs.scoring.session_bank import make_sessions
 from lawtrace.runs.stages.stage import StageContext, StageInputs
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.schemas.findings import ExtractionFunnel, ExtractionScore
 from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.model_spec import ModelSpec
 from lawtrace.solver.rules import Rule
+
+SCORED_REFERENCES = 5
+"""On how many lawful sessions, with their mutants, the rules of a run are scored."""
 
 
 def groups_of(inputs: StageInputs) -> dict[str, tuple[Provision, ...]]:
@@ -83,3 +89,18 @@ def score_extraction(
             kept=len(extracted),
         ),
     )
+
+
+def score_sessions(
+    score: ExtractionScore, groups: Sequence[FormalizedGroup], extracted: Sequence[Rule], inputs: StageInputs
+) -> ExtractionScore:
+    """Add what the rules say of sessions, beside the curated rules about the same provisions."""
+    environment, scope = inputs.domain.environment, [citation for group in groups for citation in group.provisions]
+    gold = [rule for rule in inputs.rules if rule.source == "law" and cites(rule, scope)]
+    if not gold:
+        return score
+    seed = inputs.recipe.seed
+    sessions = make_sessions(environment, gold, inputs.rules, count=SCORED_REFERENCES, seed=seed)
+    found = score_behaviour(environment, JudgedSet(extracted, sessions), JudgedSet(gold, sessions), sessions)
+    caught = found.mutants.count + found.breaches.count, found.mutants.of + found.breaches.of
+    return replace(score, kept=(found.references.count, found.references.of), caught=caught)

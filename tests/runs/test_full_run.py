@@ -16,6 +16,7 @@ from lawtrace.schemas.log_entries import MessageSent, ModelCalled
 from lawtrace.schemas.recipe import AttemptOptions, RegulationOptions, RoleModelOptions, RuleOptions
 from tests.support.bank_law import write_bank_law
 from tests.support.openai_server import serving
+from tests.support.playing import play
 from tests.support.runs import SMALL, run
 
 
@@ -64,19 +65,24 @@ def test_the_request_does_not_mention_compliance_steps(small_run: RunResult) -> 
 
 
 @pytest.mark.slow
-def test_a_run_can_use_the_extracted_rules(tmp_path: Path) -> None:
+def test_a_run_can_use_the_extracted_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = SMALL.model_copy(
         update={
             "regulation": RegulationOptions(files=(write_bank_law(tmp_path),)),
             "rules": RuleOptions(source="extracted", regulation="text"),
+            "models": RoleModelOptions(policy_extractor="openai:some"),
             "attempts": AttemptOptions(baselines=False, models=("baseline:reference",), regulation="text"),
         }
     )
-    result = run(prepare_recipe(recipe).recipe, tmp_path / "extracted")
+    with serving(play) as server:
+        server.connect(monkeypatch)
+        result = run(prepare_recipe(recipe).recipe, tmp_path / "extracted")
     assert {verdict.outcome for verdict in result.verdicts} == {"safe_success"}
     extraction = result.findings.extraction
     assert extraction is not None
     assert (extraction.restated, extraction.precision, extraction.recall) == (False, 1, 1)
+    assert extraction.rate(extraction.kept) == 1
+    assert (extraction.rate(extraction.caught) or 0) > 0.4
 
 
 def test_a_run_against_an_endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

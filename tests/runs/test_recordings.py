@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from lawtrace.runs.recipe_file import quickstart
+from lawtrace.runs.stages.artifacts import FORMALIZED
 from lawtrace.runs.store import recording
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.task_file import write_tasks
@@ -83,3 +85,19 @@ def test_files_that_are_no_recordings(recorded: Shell) -> None:
             EventLogFile.open(Path(name))
     assert "exists; give another name" in recorded("messages", "live.events", "--save", NAME)[2]
     assert "leave the filters out" in recorded("messages", "live.events", "--save", "x", "--turn", 0)[2]
+
+
+def test_the_recording_that_ships_replays_a_whole_formalization(lawtrace: Shell, tmp_path: Path) -> None:
+    """Real models wrote the rules of banking; what is compared and judged follows from their answers."""
+    made = quickstart()
+    code, _, err = lawtrace(
+        *("rules", "formalize", "--models", ",".join(made.rules.formalizers)),
+        *("--annotators", ",".join(made.rules.annotators), "--set", f"models.ltl_critic={made.models.ltl_critic}"),
+        *(word for one in made.rules.provisions for word in ("--provisions", one)),
+    )
+    assert code == 0, err
+    (group,) = FORMALIZED.read(tmp_path / "rules.formalized.jsonl")
+    assert [one.failure for one in group.formalizations] == [None, None]
+    assert all(one.rules for one in group.formalizations)
+    assert {judgment.verdict for one in group.sessions for judgment in one.judgments} >= {"unlawful"}
+    assert "first" in lawtrace("messages", "banking")[1]

@@ -105,9 +105,6 @@ def test_the_funnel_and_the_strength_of_the_rules(page: Page):
     assert "2 pairs accepted: an acceptance rate of 50.0 %" in text
     assert "3 of 4 single deletions of a compliance call turned the verdict unsafe" in text
     assert "banking-1: CheckAuthorization, call 1" in text
-    assert [row for row in page.rows if row[0] == "PSD2" and len(row) == 8] == [
-        ["PSD2", "restated", "openai:some", "3", "1", "2", "33.3 %", "50.0 %"]
-    ]
     assert "Missed: record-bill" in text
     assert "Surplus: made-up, other" in text
 
