@@ -136,7 +136,8 @@ class _Group:
                 return found
             found = await self._asked(await run_in_worker_thread(lambda: self._compared(found)))
             if refuted := self._refuted(found):
-                again = {one.name: one for one in await gather(self._revised(*one) for one in refuted.items())}
+                revised = await gather(self._revised(*one) for one in refuted.items())
+                again = {one.name: one for one in revised if one.failure is None}
                 formalizations = tuple(again.get(one.name, one) for one in found.formalizations)
                 found = found.model_copy(update={"formalizations": formalizations})
                 found = await self._asked(await run_in_worker_thread(lambda: self._compared(found)))
