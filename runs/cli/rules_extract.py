@@ -21,7 +21,8 @@ from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.sections import make_extraction_report
 from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.artifacts import EXTRACTED_RULES, FORMALIZED
-from lawtrace.runs.stages.rules_stage import groups_of, score_extraction
+from lawtrace.runs.stages.build import groups_of
+from lawtrace.runs.stages.rules_stage import score_extraction
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.runs.web.export import export_report
 from lawtrace.schemas.errors import InputError, OperationalError

@@ -11,7 +11,9 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from lawtrace.agents.concurrency import run_in_worker_thread
+from lawtrace.agents.conversations.formalized_group import provision_groups, rules_of
 from lawtrace.agents.conversations.request_sizes import MAX_UNUSABLE_ANSWERS, PROGRAMS_PER_REQUEST
+from lawtrace.environments.regulations.regulation import Provision
 from lawtrace.runs.stages.artifacts import BASELINE, EXTRACTED_RULES, FORMALIZED, RULES, TASK_FUNNEL, TASKS, TRACES
 from lawtrace.runs.stages.human_texts import asked_requests, require_texts
 from lawtrace.runs.stages.resolve import curated_rules_digest, texts_digest
@@ -41,6 +43,11 @@ def extracts(inputs: StageInputs) -> bool:
     return bool(inputs.recipe.formalizers)
 
 
+def groups_of(inputs: StageInputs) -> dict[str, tuple[Provision, ...]]:
+    """The groups of provisions of which rules are written, by the recipe of a run."""
+    return provision_groups(inputs.extracted_regulation, inputs.recipe.rules.provisions)
+
+
 def _extraction_depends(inputs: StageInputs) -> Mapping[str, object]:
     recipe, options = inputs.recipe, inputs.recipe.rules
     return {
@@ -57,12 +64,12 @@ def _extraction_depends(inputs: StageInputs) -> Mapping[str, object]:
 
 
 async def _extract(context: StageContext, _: Products) -> Made:
-    from lawtrace.agents.conversations.formalized_group import rules_of
     from lawtrace.agents.models.budget import BudgetExhausted
-    from lawtrace.runs.stages.rules_stage import formalize, groups_of
+    from lawtrace.runs.stages.rules_stage import formalize
 
-    with context.progress.stage("groups of provisions", len(groups_of(context))) as step:
-        found = await formalize(context, step)
+    groups = groups_of(context)
+    with context.progress.stage("groups of provisions", len(groups)) as step:
+        found = await formalize(context, groups, step)
     stopped = next((one.stopped for one in found if one.stopped), None)
     error = None if stopped is None else BudgetExhausted(stopped)
     made = Made(complete=all(one.is_read for one in found), error=error)
@@ -70,8 +77,6 @@ async def _extract(context: StageContext, _: Products) -> Made:
 
 
 def _extraction_calls(inputs: StageInputs) -> Iterator[RoleCalls]:
-    from lawtrace.runs.stages.rules_stage import groups_of
-
     recipe, groups = inputs.recipe, len(groups_of(inputs))
     most = groups * recipe.conversation.rounds * MAX_TRIES
     for model in recipe.formalizers:

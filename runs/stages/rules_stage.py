@@ -1,10 +1,10 @@
 """Regulation and tools to rules, and the score of extracted rules against gold rules."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from lawtrace.agents.conversations.formalization import Formalizing
-from lawtrace.agents.conversations.formalized_group import FormalizedGroup, GivenJudgment, provision_groups
+from lawtrace.agents.conversations.formalized_group import FormalizedGroup, GivenJudgment
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.roles.extraction_roles import ANNOTATOR, LTL_CRITIC, POLICY_EXTRACTOR
 from lawtrace.environments.regulations.regulation import Provision, Regulation
@@ -22,12 +22,9 @@ SCORED_REFERENCES = 5
 """On how many lawful sessions, with their mutants, the rules of a run are scored."""
 
 
-def groups_of(inputs: StageInputs) -> dict[str, tuple[Provision, ...]]:
-    """The groups of provisions of which rules are written, by the recipe of a run."""
-    return provision_groups(inputs.extracted_regulation, inputs.recipe.rules.provisions)
-
-
-async def formalize(context: StageContext, on_group: Callable[[], None]) -> list[FormalizedGroup]:
+async def formalize(
+    context: StageContext, groups: Mapping[str, Sequence[Provision]], on_group: Callable[[], None]
+) -> list[FormalizedGroup]:
     """Write rules over the tools of the domain, by the recipe of a run."""
     recipe, options = context.recipe, context.recipe.rules
     critic = recipe.models.ltl_critic
@@ -51,7 +48,7 @@ async def formalize(context: StageContext, on_group: Callable[[], None]) -> list
         feedback=options.feedback,
         trials=1 + context.resumed,
     )
-    return await formalizing.groups(groups_of(context), on_group)
+    return await formalizing.groups(groups, on_group)
 
 
 def rests_on(rules: Sequence[Rule], regulation: Regulation) -> bool:

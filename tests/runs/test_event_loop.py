@@ -12,8 +12,17 @@ from lawtrace.agents.conversations import rule_proposal
 from lawtrace.runs.scoring import judge
 from lawtrace.runs.stages import attempts_stage, denied_sessions, measure, tasks_stage, traces_stage
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.schemas.recipe import AttemptOptions, Recipe, RegulationOptions, RuleOptions, TaskOptions
+from lawtrace.schemas.recipe import (
+    AttemptOptions,
+    Recipe,
+    RegulationOptions,
+    RoleModelOptions,
+    RuleOptions,
+    TaskOptions,
+)
 from tests.support.bank_law import write_bank_law
+from tests.support.openai_server import serving
+from tests.support.playing import play
 from tests.support.runs import run_recipe
 
 PATIENCE = 30.0
@@ -63,8 +72,11 @@ def test_the_loop_is_not_blocked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         regulation=RegulationOptions(files=(write_bank_law(tmp_path),)),
         rules=RuleOptions(regulation="text"),
         tasks=TaskOptions(count=1, spare=1, variants=("authorized", "denied")),
+        models=RoleModelOptions(policy_extractor="openai:some"),
         attempts=AttemptOptions(models=("baseline:literal",), baselines=False),
     )
-    asyncio.run(walk_with_ticker())
+    with serving(play) as server:
+        server.connect(monkeypatch)
+        asyncio.run(walk_with_ticker())
     assert went_on
     assert all(went_on)

@@ -141,7 +141,6 @@ def test_a_recipe_may_pin_the_declaration(lawtrace: Shell, mine: Path, tmp_path:
     "words",
     [
         ("rules", "check"),
-        ("rules", "extract", "--out", "rules.jsonl"),
         ("traces", "synthesize", "--count", 1, "--out", "traces.jsonl"),
         ("traces", "coverage", "--length", 5, "--count", 2),
     ],

@@ -33,7 +33,7 @@ baselines = false
 trials = 3
 """
 
-ROLES = ("policy_extractor", "ltl_critic", "instruction_generator", "masking_evaluator", "independent_reader")
+ROLES = ("instruction_generator", "masking_evaluator", "independent_reader")
 
 
 def recipe(folder: Path, model: str, roles: str | None = None) -> Path:

@@ -53,7 +53,7 @@ def test_an_interrupted_run_prints_how_to_resume(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_run_resumes_after_a_full_disk(tmp_path: Path) -> None:
     """A file size limit stands in for the full disk; the resumed run uses the files written before."""
-    recipe = "[tasks]\ncount = 2\n[attempts]\nmodels = ['baseline:literal']\nbaselines = false\n"
+    recipe = "[tasks]\ncount = 2\nspare = 1\n[attempts]\nmodels = ['baseline:literal']\nbaselines = false\n"
     (tmp_path / "recipe.toml").write_text(recipe, encoding="utf-8")
     lawtrace = Path(sys.executable).with_name("lawtrace")
 
