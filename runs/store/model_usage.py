@@ -55,7 +55,7 @@ _COUNTS = f"""
 
 
 def measure_usage(event_log: EventLogFile, prices: Mapping[str, Price]) -> tuple[ModelUsage, ...]:
-    """Usage by role and model, in the order of their first calls.
+    """Usage by role, in the order of their first calls, and model, in that of the alphabet: conversations run at once.
 
     Offline roles and baseline policies have no usage, unless one failed.
     """
@@ -76,7 +76,8 @@ def measure_usage(event_log: EventLogFile, prices: Mapping[str, Price]) -> tuple
     for role, model, retries, failures in event_log.rows(_COUNTS):
         line = lines.get((role, model), ModelUsage(role, model))
         lines[role, model] = replace(line, retries=retries, failures=failures)
-    return tuple(lines.values())
+    roles = [*dict.fromkeys(role for role, _ in lines)]
+    return tuple(sorted(lines.values(), key=lambda line: (roles.index(line.role), line.model)))
 
 
 def prices_of(event_log: EventLogFile) -> Mapping[str, Price]:

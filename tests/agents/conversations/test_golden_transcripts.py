@@ -22,7 +22,6 @@ from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import load_rules
 from tests.agents.conversations.test_attempts import act
 from tests.agents.conversations.test_formalization import AFTER, BEFORE, formalize, judging, revising
-from tests.agents.conversations.test_formalization import writing as always
 from tests.support.openai_server import calling
 from tests.support.transcripts import Cast, Teams, golden, said_in, transcript, write_golden
 
@@ -62,11 +61,9 @@ async def writing() -> list[str]:
 
 
 async def extraction() -> list[str]:
-    """Two formalizers and a critic; a judge refutes one of them, which writes again."""
+    """An author and a critic; a judge refutes the author, who writes again."""
     event_log = MemoryEventLog()
-    await formalize(
-        {"one": always(BEFORE), "two": revising(AFTER, BEFORE)}, {"judge": judging("unlawful")}, event_log=event_log
-    )
+    await formalize({"one": revising(AFTER, BEFORE)}, {"judge": judging("lawful")}, event_log=event_log)
     return said_in(event_log)
 
 
