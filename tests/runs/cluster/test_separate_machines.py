@@ -38,6 +38,7 @@ spare = 1
 
 [models]
 instruction_generator = "openai:writer"
+policy_extractor = "openai:writer"
 
 [regulation]
 files = ["law.txt"]
@@ -45,6 +46,7 @@ files = ["law.txt"]
 [rules]
 source = "extracted"
 regulation = "text"
+provisions = ["Article 72", "Article 95", "Article 97", "Article 98"]
 
 [attempts]
 models = ["openai:tester"]
