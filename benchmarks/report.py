@@ -30,7 +30,7 @@ from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows, write_rows
 from lawtrace.runs.web.export import render_report
 from lawtrace.schemas.attempt_rows import Attempt
-from lawtrace.schemas.recipe import Recipe, RuleOptions, TaskOptions
+from lawtrace.schemas.recipe import Recipe, TaskOptions
 from lawtrace.schemas.verdict_rows import Verdict
 
 TRIALS = 5
@@ -40,7 +40,7 @@ Made = TypeVar("Made")
 
 
 def make_run(folder: RunFolder, pairs: int) -> None:
-    recipe = Recipe(rules=RuleOptions(extract=False), tasks=TaskOptions(count=pairs))
+    recipe = Recipe(tasks=TaskOptions(count=pairs))
     with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
         asyncio.run(run_variants(resolve_recipe(recipe), event_log))
 

@@ -27,13 +27,12 @@ from lawtrace.runs.store.task_file import read_task_rows, write_tasks
 from lawtrace.runs.web.server import make_app, make_viewer
 from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.log_entries import Context, FunctionCalled, MessageSent, StageFinished
-from lawtrace.schemas.recipe import AttemptOptions, Recipe, RuleOptions, TaskOptions
+from lawtrace.schemas.recipe import AttemptOptions, Recipe, TaskOptions
 from lawtrace.schemas.verdict_rows import Verdict
 
 A_CONVERSATION = 25
 TIMES = 15
 SMALL = Recipe(
-    rules=RuleOptions(extract=False),
     tasks=TaskOptions(count=4, spare=2),
     attempts=AttemptOptions(models=("baseline:literal", "baseline:reference"), mode="tools"),
 )
