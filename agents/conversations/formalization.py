@@ -101,7 +101,6 @@ class _Group:
 
     def __init__(self, setup: Formalizing, name: str, provisions: Sequence[Provision]) -> None:
         self._formalizers = {chr(ord("A") + number): model for number, model in enumerate(setup.formalizers)}
-        self._written: tuple[FormalizerResult, ...] = ()
         self._traces: list[SeparatingTrace] = []
         self._setup = setup
         self._name = name
@@ -136,7 +135,9 @@ class _Group:
                 return found
             found = await self._asked(await run_in_worker_thread(lambda: self._compared(found)))
             if refuted := self._refuted(found):
-                revised = await gather(self._revised(*one) for one in refuted.items())
+                revised = await gather(
+                    self._revised(one, refuted[one.name]) for one in found.formalizations if one.name in refuted
+                )
                 again = {one.name: one for one in revised if one.failure is None}
                 formalizations = tuple(again.get(one.name, one) for one in found.formalizations)
                 found = found.model_copy(update={"formalizations": formalizations})
@@ -186,9 +187,8 @@ class _Group:
             refuted |= dict.fromkeys(members, wrong) if wrong else {}
         return refuted
 
-    async def _revised(self, name: str, sessions: Sequence[AskedSession]) -> FormalizerResult:
+    async def _revised(self, before: FormalizerResult, sessions: Sequence[AskedSession]) -> FormalizerResult:
         """What a formalizer writes after it has seen how sessions are judged."""
-        before = next(one for one in self._written if one.name == name)
         told = [
             f"{one.told}\nJudged {one.judgments[0].verdict} by {one.judgments[0].citation}, "
             f"{one.judgments[0].words!r}: {one.judgments[0].because}"
@@ -198,13 +198,12 @@ class _Group:
             f"Write the rules of {self._name}. These are your rules so far:\n\n{before.proposal.model_dump_json()}\n\n"
             "By the text, these sessions are judged otherwise than by your rules:\n\n" + "\n\n".join(told)
         )
-        return await self._formalize(name, self._formalizers[name], opening, ", again")
+        return await self._formalize(before.name, self._formalizers[before.name], opening, ", again")
 
     def _compared(self, found: FormalizedGroup) -> FormalizedGroup:
         """Put the rule sets into classes, with the sessions that separate these."""
         environment = self._setup.environment
         sets = {one.name: one.rules for one in found.formalizations}
-        self._written = found.formalizations
         classes: dict[str, list[str]] = {}
         comparisons: list[Comparison] = []
         traces: list[SeparatingTrace] = []
@@ -275,7 +274,7 @@ class _Group:
             place = setup.context.at(role=roles.ANNOTATOR.name, unit=unit, conversation_kind=roles.ANNOTATOR.name)
             try:
                 result = await first_usable(judge, place, setup.trials)
-            except NotRecorded:  # a replay may find other sessions; nobody has judged them
+            except NotRecorded:  # a replay may find other sessions, which were not judged
                 continue
             if result.proposals:
                 by = role_models.name_of(roles.ANNOTATOR.name)

@@ -7,7 +7,7 @@ from typing import Final, Literal
 from pydantic import Field
 
 from lawtrace.agents.roles.rule_answers import Proposal, RuleObjection, SessionJudgment
-from lawtrace.environments.regulations.regulation import Provision, Regulation
+from lawtrace.environments.regulations.regulation import Provision, Regulation, article_of
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.questions import Question, Reading, TraceOutcome
@@ -184,7 +184,7 @@ def provision_groups(regulation: Regulation, citations: Sequence[str] = ()) -> d
         return {", ".join(citations): tuple(chosen)}
     articles: dict[str, list[Provision]] = {}
     for provision in regulation.provisions:
-        articles.setdefault(re.split(r"\s*\(", provision.citation)[0], []).append(provision)
+        articles.setdefault(article_of(provision.citation), []).append(provision)
     groups: dict[str, tuple[Provision, ...]] = {}
     for name, provisions in articles.items():
         for start in range(0, len(provisions), MOST_PROVISIONS):

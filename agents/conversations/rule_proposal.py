@@ -1,9 +1,8 @@
 """The conversation that writes rules for a group of provisions: the policy extractor proposes, code validates each rule
 and analyses the set, the LTL critic objects (P 3.2)."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from lawtrace.agents.conversation import Utterance, run_conversation
 from lawtrace.agents.event_log import EventLog
@@ -16,13 +15,10 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.choices import Feedback
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import Context
-from lawtrace.solver.lint.findings import RuleFinding, RuleFindingKind
+from lawtrace.solver.lint.findings import RuleFinding
 from lawtrace.solver.lint.rule_sets import analyse_rules, tell_rule_examples
 from lawtrace.solver.logic.syntax import atoms_of
 from lawtrace.solver.rules import Definition, Rule, check_rules, used_definitions
-
-MERGED_FINDINGS: Final[frozenset[RuleFindingKind]] = frozenset({"equivalent", "redundant"})
-"""Findings that lead to a merge later rather than to an objection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,42 +146,30 @@ def find_flaws(environment: Environment, rules: Sequence[Rule]) -> tuple[RuleObj
     """Objections that the analysis of the rules proves, each against one rule.
 
     Of conflicting rules the last is rejected. A rule that another objection depends on is kept, so that meeting all
-    objections loses no demand of the set. Undecided questions are not objections. Rules that others imply are merged
-    later, and the remaining rule cites the provisions of all.
-    """
-    found = rule_flaws(environment, rules, but=MERGED_FINDINGS)
-    return tuple(RuleObjection(rule=rule, because=f"{one.message}. {one.proof}") for rule, one in found.items())
-
-
-def rule_flaws(
-    environment: Environment, rules: Sequence[Rule], but: Collection[RuleFindingKind] = ()
-) -> dict[str, RuleFinding]:
-    """The rules to remove, each with the finding against it.
-
-    Findings of the kinds in ``but`` are ignored, and those that are not proved for traces of any length.
+    objections loses no demand of the set. Rules that others imply are merged later, and the remaining rule cites the
+    provisions of all. Undecided questions, and what is proved for traces of some length only, are no objections.
     """
     flaws: dict[str, RuleFinding] = {}
     needed: set[str] = set()
     for finding in analyse_rules(environment, rules).findings if rules else ():
-        ignored = finding.kind in but or finding.calls is not None
-        rule = None if ignored else _rule_to_remove(finding, environment)
+        rule = None if finding.calls is not None else _rule_to_remove(finding, environment)
         if rule is None or rule in needed or rule in flaws or flaws.keys() & set(finding.reasons):
             continue
         needed |= {*finding.rules, *finding.reasons} - {rule}
         flaws[rule] = finding
-    return flaws
+    return tuple(_objection(rule, f"{one.message}. {one.proof}") for rule, one in flaws.items())
 
 
 def _rule_to_remove(finding: RuleFinding, environment: Environment) -> str | None:
     match finding.kind:
-        case "conflict" | "equivalent":
+        case "conflict":
             return finding.rules[-1]
-        case "redundant" | "vacuous":
+        case "vacuous":
             return finding.rules[0]
         case "unreachable":
             is_critical = finding.tool in environment.critical_tools
             return finding.reasons[-1] if is_critical and finding.reasons else None
-        case "undecided" | "unseparated":
+        case "equivalent" | "redundant" | "undecided" | "unseparated":
             return None
 
 

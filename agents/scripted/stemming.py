@@ -1,14 +1,8 @@
-"""Stemmed words for comparison: lower case, without endings and stop words; and the roots that verbs share with their
-nouns."""
+"""Stemmed words for comparison: lower case, without endings and stop words."""
 
 import re
 from collections.abc import Mapping
 from typing import Any
-
-
-def listed(words: str) -> list[str]:
-    return words.split()
-
 
 STOP_WORDS = frozenset(
     re.findall(
@@ -48,39 +42,6 @@ def _stem(word: str) -> str:
     if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "ls":
         word = word[:-1]
     return word.rstrip("e")
-
-
-_MORE_IRREGULAR = {
-    "written": "write", "given": "give", "held": "hold", "kept": "keep", "told": "tell", "shown": "show",
-    "frozen": "freeze", "seen": "see", "begun": "begin", "drawn": "draw", "lost": "loss", "lose": "loss",
-    "information": "info",
-}  # fmt: skip
-_INVARIANT = frozenset(listed("access address business document process session statement status"))
-_NOUN_ENDINGS = {
-    "ifications": "if", "ification": "if", "izations": "iz", "ization": "iz", "ssions": "t", "ssion": "t",
-    "ations": "", "ation": "", "tions": "t", "tion": "t", "sions": "s", "sion": "s",
-    "ements": "", "ement": "", "ments": "", "ment": "",
-    "ovals": "ov", "oval": "ov", "ievals": "iev", "ieval": "iev", "ewals": "ew", "ewal": "ew", "awals": "aw",
-    "awal": "aw", "usals": "us", "usal": "us", "osures": "os", "osure": "os", "asures": "as", "asure": "as",
-    "ating": "", "ated": "", "ates": "", "ate": "", "ings": "", "ing": "", "ies": "", "ied": "", "ed": "", "es": "",
-    "s": "", "y": "", "e": "",
-}  # fmt: skip
-
-
-def root(word: str) -> str:
-    """The root that a verb shares with its nouns: of *authorised* and *authorization*, of *paid* and *payment*."""
-    word = IRREGULAR.get(word.lower(), word.lower())
-    word = _MORE_IRREGULAR.get(word, word)
-    if word in _INVARIANT or word.removesuffix("s") in _INVARIANT:
-        return word if word in _INVARIANT else word.removesuffix("s")
-    word = re.sub(r"(?<=...)is(?=(?:e|es|ed|ing|ations?)$)", "iz", word)
-    for ending, rest in _NOUN_ENDINGS.items():
-        if word.endswith(ending) and len(word) - len(ending) + len(rest) >= 3:
-            word = word.removesuffix(ending) + rest
-            break
-    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiousz" and (word[-1] != "l" or len(word) > 5):
-        word = word[:-1]
-    return {"revoc": "revok", "lo": "loss"}.get(word, word.rstrip("e") if len(word) > 3 else word)
 
 
 def rank_tools(text: str, tools: Mapping[str, Mapping[str, Any]]) -> list[tuple[float, str]]:

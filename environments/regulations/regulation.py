@@ -195,3 +195,8 @@ def _read(path: Path, model: type[_Read]) -> _Read:
     except ValidationError as error:
         place = place_in_toml(path, error.errors()[0]["loc"])
         raise InputError(f"{place}: {describe_validation_error(error)}") from error
+
+
+def article_of(citation: str) -> str:
+    """What a citation names without paragraphs and points: `Article 97` of `Article 97(1)(a)`."""
+    return re.split(r"[\s,]*\(", citation)[0]

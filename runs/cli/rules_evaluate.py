@@ -10,20 +10,13 @@ import typer
 from rich.console import RenderableType
 
 from lawtrace.environments.domains.loader import Domain, load_domain
+from lawtrace.environments.regulations.regulation import article_of
 from lawtrace.runs.cli.options import EnvironmentOption
 from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.text import percent
-from lawtrace.runs.scoring.rule_behaviour import (
-    BehaviourScore,
-    JudgedSet,
-    Share,
-    ToldSession,
-    article_of,
-    cites,
-    score_behaviour,
-)
+from lawtrace.runs.scoring.rule_behaviour import BehaviourScore, JudgedSet, Share, ToldSession, cites, score_behaviour
 from lawtrace.runs.scoring.rule_comparison import unmatched_rules
 from lawtrace.runs.scoring.session_bank import BankSession, make_sessions
 from lawtrace.runs.store.task_file import read_tasks

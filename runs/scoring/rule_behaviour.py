@@ -6,10 +6,10 @@ nothing. Where a set has open questions, one reading of each is taken, group of 
 equal verdicts. Rules of a manual do not count.
 """
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
+from lawtrace.environments.regulations.regulation import article_of
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.scoring.session_bank import BankSession, SessionKind
 from lawtrace.schemas.models import StrictModel
@@ -101,11 +101,6 @@ class BehaviourScore(StrictModel):
     by_rule: tuple[GoldRuleBehaviour, ...]
     too_strict: tuple[ToldSession, ...]
     different: Share
-
-
-def article_of(citation: str) -> str:
-    """What a citation names without paragraphs and points: `Article 97` of `Article 97(1)(a)`."""
-    return re.split(r"[\s,]*\(", citation)[0]
 
 
 def cites(rule: Rule, provisions: Collection[str]) -> bool:

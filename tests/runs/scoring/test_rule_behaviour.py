@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.runs.scoring.rule_behaviour import BehaviourScore, JudgedSet, article_of, cites, score_behaviour
+from lawtrace.environments.regulations.regulation import article_of
+from lawtrace.runs.scoring.rule_behaviour import BehaviourScore, JudgedSet, cites, score_behaviour
 from lawtrace.runs.scoring.session_bank import BankSession, make_sessions
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.questions import Question, Reading
