@@ -7,7 +7,7 @@ from typing import Final, Literal
 from pydantic import Field
 
 from lawtrace.agents.roles.rule_answers import Proposal, RuleObjection, SessionJudgment
-from lawtrace.environments.regulations.regulation import Provision, Regulation, article_of
+from lawtrace.environments.regulations.regulation import Provision, Regulation, article_of, is_part_of
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.questions import Question, Reading, TraceOutcome
@@ -119,6 +119,11 @@ class FormalizedGroup(StrictModel):
         return self.failure is None
 
     @property
+    def questions(self) -> int:
+        """How many sessions were judged."""
+        return sum(bool(session.judgments) for session in self.sessions)
+
+    @property
     def rules(self) -> tuple[Rule, ...]:
         """The rules of the class that is left; if several are, those of each, under a reading of its own."""
         written = {one.name: one.rules for one in self.formalizations}
@@ -178,7 +183,7 @@ def provision_groups(regulation: Regulation, citations: Sequence[str] = ()) -> d
     """
     if citations:
         named = {p.citation for one in citations for p in regulation.cited(one)}
-        chosen = [p for p in regulation.provisions if p.citation in named or p.citation.startswith(tuple(citations))]
+        chosen = [p for p in regulation.provisions if p.citation in named or is_part_of(p.citation, citations)]
         if not chosen:
             raise InputError(f"{regulation.id} has no provision {', '.join(citations)}")
         return {", ".join(citations): tuple(chosen)}

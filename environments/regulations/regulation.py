@@ -26,7 +26,7 @@ They are cited as *Manual 1*, *Manual 2*.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -195,6 +195,11 @@ def _read(path: Path, model: type[_Read]) -> _Read:
     except ValidationError as error:
         place = place_in_toml(path, error.errors()[0]["loc"])
         raise InputError(f"{place}: {describe_validation_error(error)}") from error
+
+
+def is_part_of(citation: str, wholes: Collection[str]) -> bool:
+    """Whether a citation is one of these, or a part of one: *Article 4(1)* of *Article 4*, but not *Article 40*."""
+    return any(citation.startswith(whole) and not citation[len(whole) :][:1].isalnum() for whole in wholes)
 
 
 def article_of(citation: str) -> str:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 
+from lawtrace.agents.conversations.formalized_group import FormalizedGroup, rules_of
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.regulations.regulation import article_of
 from lawtrace.runs.cli.options import EnvironmentOption
@@ -19,6 +20,7 @@ from lawtrace.runs.report.text import percent
 from lawtrace.runs.scoring.rule_behaviour import BehaviourScore, JudgedSet, Share, ToldSession, cites, score_behaviour
 from lawtrace.runs.scoring.rule_comparison import unmatched_rules
 from lawtrace.runs.scoring.session_bank import BankSession, make_sessions
+from lawtrace.runs.stages.artifacts import FORMALIZED
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.schemas.errors import InputError
 from lawtrace.solver.automata.automaton import Automaton
@@ -39,12 +41,15 @@ class _Evaluated:
 
 
 def evaluate(
-    files: Annotated[list[Path], typer.Argument(help="Rule files to score side by side.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="Rule files to score side by side, or what `rules formalize` writes beside them."),
+    ],
     gold: Annotated[Path | None, typer.Option(help="Gold rules, or another set; default: the curated set.")] = None,
     env: EnvironmentOption = "banking",
     provisions: Annotated[
         list[str] | None,
-        typer.Option(metavar="<str>", help="Compare rules that cite these; default: what the files cite. Repeatable."),
+        typer.Option(metavar="<str>", help="Compare rules that cite these; default: those of the files. Repeatable."),
     ] = None,
     tasks: Annotated[Path | None, typer.Option(help="Task file with references; default: they are searched.")] = None,
     count: Annotated[int, typer.Option(min=1, help="Number of references; ten times as many sessions are drawn.")] = 20,
@@ -54,16 +59,20 @@ def evaluate(
 
     Sessions are carried out in the simulator: lawful references, references with one change, sessions that break one
     gold rule, and random ones. Rules of the law count, of sets with open questions under the readings that fit best.
+    Of RULES.formalized.jsonl each formalizer is scored, and what the determinacy of a group was worth.
     """
     domain = load_domain(env)
     if not domain.environment.simulated:
         raise InputError(f"{env} has tools without a declaration of what they do; no session can be carried out in it")
-    sets = {str(file): _of_law(load_rules(file)) for file in files}
+    formalized = {file: FORMALIZED.read(file) for file in files if file.name.endswith(FORMALIZED.name)}
+    groups = [group for found in formalized.values() for group in found]
+    sets = {name: _of_law(rules) for file in files for name, rules in _rule_sets(file, formalized.get(file))}
     context = load_rules(gold or domain.rules_file)
     for rules in (context, *sets.values()):
         check_rules(rules, domain.environment)
     cited = (article_of(one) for rules in sets.values() for rule in rules for one in rule.provisions)
-    scope = provisions or list(dict.fromkeys(cited))
+    written_for = (citation for group in groups for citation in group.provisions)
+    scope = provisions or list(dict.fromkeys(written_for if groups else cited))
     golden = [rule for rule in _of_law(context) if not scope or cites(rule, scope)]
     if not golden:
         raise InputError(f"no gold rule of the law cites {', '.join(scope)}; if there are some, name them with --gold")
@@ -84,11 +93,57 @@ def evaluate(
         for name, rules in sets.items():
             score = score_behaviour(domain.environment, JudgedSet(rules, sessions, step), ours, sessions)
             found.append(_Evaluated(name, score, _equal_automata(rules, golden)))
+        worth = [(group, _worth(group, golden, domain, sessions)) for group in groups]
     kinds = Counter(session.kind for session in sessions)
     return CommandResult(
-        {"gold": str(gold or "curated"), "provisions": scope, "sessions": kinds, "sets": [*map(_as_json, found)]},
-        _shown(found, sessions, kinds),
+        {
+            "gold": str(gold or "curated"),
+            "provisions": scope,
+            "sessions": kinds,
+            "sets": [*map(_as_json, found)],
+            "groups": [_worth_as_json(*one) for one in worth],
+        },
+        (*_shown(found, sessions, kinds), *_determinacy(worth)),
     )
+
+
+def _rule_sets(file: Path, groups: Sequence[FormalizedGroup] | None) -> Iterator[tuple[str, Sequence[Rule]]]:
+    """The rules of a file, and of each formalizer."""
+    if groups is None:
+        yield str(file), load_rules(file)
+        return
+    for name in dict.fromkeys(by.name for group in groups for by in group.formalizations):
+        written = [by.rules for group in groups for by in group.formalizations if by.name == name]
+        yield f"{file}, {name}", list({rule.id: rule for rules in written for rule in rules}.values())
+    yield f"{file}, result", rules_of(groups)
+
+
+def _worth(
+    group: FormalizedGroup, golden: Sequence[Rule], domain: Domain, sessions: Sequence[BankSession]
+) -> BehaviourScore | None:
+    """What the result of a group says, beside the gold rules that cite its provisions; None without one of both."""
+    ours, theirs = _of_law(group.rules), [rule for rule in golden if cites(rule, [*group.provisions])]
+    if not ours or not theirs:
+        return None
+    return score_behaviour(domain.environment, JudgedSet(ours, sessions), JudgedSet(theirs, sessions), sessions)
+
+
+def _worth_as_json(group: FormalizedGroup, score: BehaviourScore | None) -> dict[str, object]:
+    shares = score and score.model_dump(exclude={"groups", "by_rule", "too_strict"})
+    return {"group": group.group, "determinacy": group.determinacy, "questions": group.questions, "score": shares}
+
+
+def _determinacy(worth: Sequence[tuple[FormalizedGroup, BehaviourScore | None]]) -> Iterator[RenderableType]:
+    """What the determinacy of each group was worth."""
+    if not worth:
+        return
+    rows = [
+        (one.group, one.determinacy, len({by.model for by in one.formalizations}), one.questions, *map(_cell, shares))
+        for one, score in worth
+        for shares in [(score.references, score.unlawful, score.alike) if score else [Share(count=0, of=0)] * 3]
+    ]
+    head = ("provisions", "determinacy", "models", "questions", "references kept", "unlawful caught", "judged alike")
+    yield make_table(head, rows, title="what the determinacy was worth, beside the gold rules that cite the provisions")
 
 
 def _of_law(rules: Sequence[Rule]) -> list[Rule]:

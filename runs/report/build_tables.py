@@ -156,7 +156,7 @@ def formalization_table(groups: Sequence[FormalizedGroup]) -> Table:
                 "Rules": ", ".join(str(len(one.rules)) for one in group.formalizations),
                 "Classes": " | ".join(" ".join(names) for names in group.classes),
                 "#Sessions": len(group.sessions),
-                "#Asked": sum(bool(session.judgments) for session in group.sessions),
+                "#Asked": group.questions,
                 "Determinacy": group.determinacy,
             }
             for group in groups

@@ -9,7 +9,7 @@ equal verdicts. Rules of a manual do not count.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
-from lawtrace.environments.regulations.regulation import article_of
+from lawtrace.environments.regulations.regulation import article_of, is_part_of
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.scoring.session_bank import BankSession, SessionKind
 from lawtrace.schemas.models import StrictModel
@@ -102,14 +102,21 @@ class BehaviourScore(StrictModel):
     too_strict: tuple[ToldSession, ...]
     different: Share
 
+    @property
+    def unlawful(self) -> Share:
+        """How many the set breaks, of all sessions that gold breaks."""
+        parts = (self.mutants, self.breaches, self.random_broken)
+        return Share(count=sum(one.count for one in parts), of=sum(one.of for one in parts))
+
+    @property
+    def alike(self) -> Share:
+        """How many sessions of the bank are judged alike."""
+        return Share(count=self.different.of - self.different.count, of=self.different.of)
+
 
 def cites(rule: Rule, provisions: Collection[str]) -> bool:
     """Whether a rule cites one of these provisions, or a part of it."""
-    return any(
-        citation.startswith(whole) and not citation[len(whole) :][:1].isalnum()
-        for citation in rule.provisions
-        for whole in provisions
-    )
+    return any(is_part_of(citation, provisions) for citation in rule.provisions)
 
 
 class JudgedSet:

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from lawtrace.agents.conversations.formalized_group import FormalizedGroup, FormalizerResult
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.regulations.regulation import article_of
 from lawtrace.runs.scoring.rule_behaviour import BehaviourScore, JudgedSet, cites, score_behaviour
 from lawtrace.runs.scoring.session_bank import BankSession, make_sessions
+from lawtrace.runs.stages.artifacts import FORMALIZED
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.questions import Question, Reading
 from lawtrace.solver.rules import Rule
@@ -121,6 +123,29 @@ def test_citations() -> None:
     assert found == ["§ 164.402", "Article 97", "Annex I, Part I"]
     mine = rule("r", SOON, "Article 97(1)")
     assert [cites(mine, [one]) for one in ("Article 9", "Article 97", "Article 97(1)")] == [False, True, True]
+
+
+def test_the_command_says_what_the_determinacy_of_a_group_was_worth(lawtrace: Shell, tmp_path: Path) -> None:
+    written = [
+        FormalizerResult(name=name, model="m", rules=(rule(f"{name}.record", LATE, "Article 72(1)"),)) for name in "AB"
+    ]
+    group = FormalizedGroup(
+        group="Article 72",
+        environment="banking",
+        regulation="",
+        provisions={"Article 72(1)": "", "Article 97(1)(a)": ""},
+        formalizations=tuple(written),
+        left=("A",),
+        determinacy="agreed",
+    )
+    open_ = group.model_copy(update={"group": "Article 97", "determinacy": "fits no class"})
+    FORMALIZED.write(tmp_path / "r.formalized.jsonl", [group, open_])
+    found = lawtrace.json("rules", "evaluate", "r.formalized.jsonl", "--count", 2)
+    assert [one["name"] for one in found["sets"]] == [f"r.formalized.jsonl, {name}" for name in ("A", "B", "result")]
+    assert found["provisions"] == ["Article 72(1)", "Article 97(1)(a)"]
+    agreed, unfit = found["groups"]
+    assert (agreed["questions"], unfit["score"]) == (0, None)
+    assert agreed["score"]["different"] == found["sets"][2]["different"]
 
 
 def test_the_command_compares_with_curated_and_other_rules(lawtrace: Shell, tmp_path: Path) -> None:
