@@ -39,7 +39,7 @@ def load_recipe(path: Path) -> Recipe:
     """Read a recipe. Raises InputError with the file, the key, and for an unknown key the nearest known one."""
     folder = path.resolve().parent
     recipe = read_recipe(path, Recipe)
-    rules, tasks, law = recipe.rules, recipe.tasks, recipe.regulation
+    rules, law = recipe.rules, recipe.regulation
     axes = {axis: tuple(_located(axis, value, folder) for value in values) for axis, values in recipe.ablation.items()}
     recipe = recipe.model_copy(
         update={
@@ -47,7 +47,6 @@ def load_recipe(path: Path) -> Recipe:
             "rules": rules.model_copy(
                 update={"file": rules.file and folder / rules.file, "answers": rules.answers and folder / rules.answers}
             ),
-            "tasks": tasks.model_copy(update={"texts": tasks.texts and folder / tasks.texts}),
             "prompts": read_prompt_files(recipe.prompts, folder),
             "ablation": axes,
         }
@@ -66,7 +65,7 @@ def _located(axis: str, value: Json, folder: Path) -> Json:
     """The value of an axis: of prompts the text of the file, of other files the path below the folder."""
     if axis.startswith("prompts."):
         return _read_prompt_file(f"ablation: {axis}", value, folder)
-    if axis not in {"regulation.files", "rules.file", "tasks.texts"}:
+    if axis not in {"regulation.files", "rules.file"}:
         return value
     if isinstance(value, list):
         return [_located(axis, part, folder) for part in value]

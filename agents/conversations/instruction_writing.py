@@ -27,9 +27,8 @@ from lawtrace.solver.masking.text_checks import check_text
 from lawtrace.solver.masking.wording import instruction_variables
 from lawtrace.solver.traces import Trace, literal_calls
 
-Ending = Literal["accepted", "wording", "reading", "evaluator", "failure", "no text"]
-"""How the conversation ended: the draft was accepted, the check that rejected the last draft, or a role failed. Without
-a conversation, that there is no text written by hand."""
+Ending = Literal["accepted", "wording", "reading", "evaluator", "failure"]
+"""How the conversation ended: the draft was accepted, the check that rejected the last draft, or a role failed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,12 +34,12 @@ class Instruction(StrictModel):
     style: Style
     text: str
     variables: dict[str, Json]
-    written: Literal["from phrases", "by a model", "by hand"] = "from phrases"
+    written: Literal["from phrases", "by a model"] = "from phrases"
     says: SurfaceForms = Field(default={})
 
     @property
     def is_free(self) -> bool:
-        """Whether a model or a person chose the words."""
+        """Whether a model chose the words."""
         return self.written != "from phrases"
 
     @model_serializer(mode="wrap")

@@ -103,8 +103,6 @@ class TaskOptions(StrictModel):
     sides count as tasks, and their length follows from the request.
     ``constraints`` on traces: required tools and pairs, share of compliance steps, distance between traces.
     ``difficulty``: bounds on contrast pairs.
-    ``texts``: instructions written by hand, a file or a folder with one file per environment; only requests with a text
-    become tasks. ``texts_sha256``: the digest of the file; the event log of a run always has it.
     ``variants``: authorized tasks, denied sessions (the same tasks with authorization refused), or both; ``count``
     pairs of each.
     """
@@ -117,8 +115,6 @@ class TaskOptions(StrictModel):
     variants: Annotated[tuple[TaskVariant, ...], Field(min_length=1), AfterValidator(distinct)] = ("authorized",)
     constraints: TraceConstraints = NO_CONSTRAINTS
     difficulty: Difficulty = ANY_DIFFICULTY
-    texts: Path | None = None
-    texts_sha256: str | None = None
 
 
 BASELINES = tuple(f"baseline:{name}" for name in BASELINE_POLICIES)

@@ -81,14 +81,13 @@ COMMANDS = {
         },
     ),
     "tasks": Group(
-        "Build, import, check, review and release tasks, and check texts.",
+        "Build, import, check, review and release tasks.",
         {
             "build": _at("tasks_build.build_tasks", "Build tasks from traces, with checked instructions."),
             "check": _at("tasks_check.check_tasks", "Check the quality of tasks."),
             "import": _at("tasks_import.import_published_tasks", "Import published tasks."),
             "release": _at("tasks_release.release_tasks", "Build and check a task set for publication."),
             "review": _at("review.review_tasks", "Review tasks in the browser."),
-            "texts": _at("tasks_texts.check_written_texts", "Check instructions written by hand."),
         },
     ),
     **plugin_commands(),

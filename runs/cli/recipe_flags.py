@@ -118,7 +118,6 @@ FLAGS: Mapping[str, _Flag] = {
         Literal["authorized", "denied", "both"],
         "Build authorized tasks, denied sessions, or both.",
     ),
-    "texts": _flag("tasks.texts", Path, "Instructions written by hand: a file, or a folder of them."),
     "seed": _flag("seed", int, "Random seed; default: 1."),
     "model": _flag(
         lambda models: {"attempts.models": models, "attempts.baselines": False},

@@ -26,7 +26,7 @@ from lawtrace.schemas.task_rows import TraceRow
 
 
 @recipe_flags(
-    "rules", "count", "length", "trace_mode", *TRACE_CONSTRAINTS, *DIFFICULTY, "texts", "variant", *MODEL_CALLS, "seed"
+    "rules", "count", "length", "trace_mode", *TRACE_CONSTRAINTS, *DIFFICULTY, "variant", *MODEL_CALLS, "seed"
 )
 def build_tasks(
     flags: RecipeFlags,

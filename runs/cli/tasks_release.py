@@ -13,7 +13,7 @@ from lawtrace.runs.cli.output import best_habits
 from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags, stage_recipe
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.recipe_file import with_values
-from lawtrace.runs.release.task_set import ONE_BY_ONE, TaskSet, check_release_folder, write_release
+from lawtrace.runs.release.task_set import TaskSet, check_release_folder, write_release
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.artifacts import HABITS, QUALITY, RULES, TASKS, TRACES
@@ -21,7 +21,6 @@ from lawtrace.runs.stages.habits import find_task_habits
 from lawtrace.runs.stages.stage import StageInputs
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
-from lawtrace.runs.store.text_file import texts_file
 from lawtrace.runs.tasks import task_mode
 from lawtrace.schemas.choices import TASK_VARIANTS
 from lawtrace.schemas.errors import OperationalError
@@ -41,7 +40,7 @@ def release_tasks(
         list[str] | None, typer.Option(metavar="<str>", help="Environment; default: all built-in ones. Repeatable.")
     ] = None,
     sources: Annotated[
-        Path | None, typer.Option(help="Folder with ENV.traces.jsonl and ENV.texts.toml to use, where it has them.")
+        Path | None, typer.Option(help="Folder with ENV.traces.jsonl to use, where it has them.")
     ] = None,
 ) -> CommandResult:
     """Build and check a task set for publication.
@@ -80,10 +79,7 @@ def release_tasks(
 
 def _writers(recipe: Recipe) -> dict[str, str]:
     """Who wrote and read the instructions."""
-    models = {role: str(model) for role, model in recipe.models.specs().items() if role in WRITING_ROLES}
-    if recipe.tasks.texts is None:
-        return models
-    return {"instruction_generator": ONE_BY_ONE, "independent_reader": models["independent_reader"]}
+    return {role: str(model) for role, model in recipe.models.specs().items() if role in WRITING_ROLES}
 
 
 async def _build(session: Session, inputs: StageInputs, sources: Path | None) -> TaskSet:
@@ -95,8 +91,6 @@ async def _build(session: Session, inputs: StageInputs, sources: Path | None) ->
     name = domain.environment.name
     given = None if sources is None else sources / f"{name}.traces.jsonl"
     traces = read_rows(given, TraceRow) if given and given.is_file() else ()
-    if sources is not None and texts_file(sources, name).is_file():
-        recipe = with_values(recipe, {"tasks.texts": texts_file(sources, name)}, "tasks")
     if traces:
         recipe = with_values(recipe, {"tasks.count": len(traces)}, "tasks")
     count = recipe.tasks.count

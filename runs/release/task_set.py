@@ -44,15 +44,11 @@ ENDINGS = ("jsonl", "quality.jsonl", "parquet", "rules.parquet")
 """The files of one environment."""
 
 
-ONE_BY_ONE = "written one by one"
-"""In place of a model: the instructions were in a file of texts."""
-
-
 @dataclass(frozen=True, slots=True)
 class TaskSet:
     """The tasks of one environment with the results of the gate and the best habit of each style.
 
-    ``writers``: the role that wrote or read the instructions -> its model, or `ONE_BY_ONE`.
+    ``writers``: the role that wrote or read the instructions -> its model.
     """
 
     domain: Domain
@@ -102,7 +98,7 @@ class TaskSet:
 class EnvironmentEntry(StrictModel):
     """The manifest entry of one environment: tasks in two styles, made under these rules.
 
-    ``writers``: the role that wrote or read the instructions -> its model, or `ONE_BY_ONE`.
+    ``writers``: the role that wrote or read the instructions -> its model.
     """
 
     tasks: int
@@ -254,7 +250,6 @@ def _card(version: str, sets: Sequence[TaskSet], seed: int) -> str:
         sets=sets,
         kinds=list(dict.fromkeys(kind for released in sets for kind in released.kinds)),
         writers={writer for released in sets for writer in released.writers.values()},
-        one_by_one=ONE_BY_ONE,
         seed=seed,
         undecided=answers.count("undecided"),
     )

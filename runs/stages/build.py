@@ -15,8 +15,7 @@ from lawtrace.agents.conversations.formalized_group import provision_groups, rul
 from lawtrace.agents.conversations.request_sizes import MAX_UNUSABLE_ANSWERS, PROGRAMS_PER_REQUEST
 from lawtrace.environments.regulations.regulation import Provision
 from lawtrace.runs.stages.artifacts import BASELINE, EXTRACTED_RULES, FORMALIZED, RULES, TASK_FUNNEL, TASKS, TRACES
-from lawtrace.runs.stages.human_texts import asked_requests, require_texts
-from lawtrace.runs.stages.resolve import curated_rules_digest, texts_digest
+from lawtrace.runs.stages.resolve import curated_rules_digest
 from lawtrace.runs.stages.stage import (
     MAX_TRIES,
     EmptyStageError,
@@ -29,7 +28,6 @@ from lawtrace.runs.stages.stage import (
 )
 from lawtrace.runs.store.stage_files import file_digest
 from lawtrace.runs.store.stage_store import Products, stage_key
-from lawtrace.runs.store.text_file import read_texts, texts_file
 from lawtrace.runs.tasks import task_mode
 from lawtrace.schemas.choices import EXTRACTION_ROLES, RoleName
 from lawtrace.schemas.findings import TaskFunnelRow
@@ -169,15 +167,12 @@ def _tasks_depend(inputs: StageInputs) -> Mapping[str, object]:
         "evaluator": conversation.evaluator,
         "count": options.count,
         "variants": options.variants,
-        "texts": texts_digest(inputs.recipe, inputs.domain.environment.name),
         **inputs.roles_key(*writing_roles(inputs)),
     }
 
 
 def _writing_calls(inputs: StageInputs) -> Iterator[RoleCalls]:
     recipe = inputs.recipe
-    if recipe.tasks.texts is not None:
-        return
     most = 2 * (recipe.tasks.count + recipe.tasks.spare) * recipe.conversation.rounds * MAX_TRIES
     for role in writing_roles(inputs):
         yield RoleCalls(role, str(recipe.models.spec(role)), 2 * recipe.tasks.count, most)
@@ -188,7 +183,7 @@ async def _build(context: StageContext, products: Products) -> Made:
     from lawtrace.runs.stages.tasks_stage import build_tasks
 
     recipe, environment = context.recipe, context.domain.environment
-    built = await build_tasks(context, products[RULES], products[TRACES], _writer(context, products))
+    built = await build_tasks(context, products[RULES], products[TRACES], _writer(context))
     built = await run_in_worker_thread(
         lambda: add_denied_sessions(environment, built, recipe.tasks.variants, context.sandbox)
     )
@@ -203,15 +198,9 @@ async def _build(context: StageContext, products: Products) -> Made:
     return made.add(TASKS, built.tasks).add(TASK_FUNNEL, [TaskFunnelRow(funnel=built.funnel())])
 
 
-def _writer(context: StageContext, products: Products) -> "WritePairs":
-    from lawtrace.runs.stages.tasks_stage import take_pairs, write_pairs
+def _writer(context: StageContext) -> "WritePairs":
+    from lawtrace.runs.stages.tasks_stage import write_pairs
 
-    recipe, environment = context.recipe, context.domain.environment
-    if recipe.tasks.texts is not None:
-        file = texts_file(recipe.tasks.texts, environment.name)
-        texts = read_texts(file)
-        require_texts(asked_requests(environment, products[TRACES]), texts, file)
-        return partial(take_pairs, texts)
     if not any(calls.of_endpoint for calls in _writing_calls(context)):
         context = replace(context, cluster=None)
     return partial(write_pairs, context)

@@ -19,8 +19,8 @@ instruction use the trace that the request was made from. For a denied session, 
 variant. The sides of a contrast pair have the same instruction.
 
 The offline reader knows only the offline writer's phrases. Another text that it cannot read is undecided, not failed; a
-model as independent reader decides it. Code decides *unambiguous* for a text that a person or a model wrote freely, and
-a model as reader reads it as well (`lawtrace.solver.masking.text_checks`). An imported task does not record which
+model as independent reader decides it. Code decides *unambiguous* for a text that a model wrote freely, and a model
+ as reader reads it as well (`lawtrace.solver.masking.text_checks`). An imported task does not record which
 values come from the user, so *complete* is undecided.
 """
 
@@ -38,7 +38,6 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.scoring.judge import breaks_a_rule, is_unlawful, judge_rules
 from lawtrace.runs.stages.execution import ProgramResult, run_program
 from lawtrace.runs.stages.goal_orders import find_open_order
-from lawtrace.runs.stages.human_texts import secret_of
 from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import Style, TaskVariant
@@ -57,7 +56,7 @@ from lawtrace.solver.masking.instructions import (
     find_unknowable,
     requested_calls,
 )
-from lawtrace.solver.masking.requests import AskedRequest
+from lawtrace.solver.masking.requests import AskedRequest, Secret
 from lawtrace.solver.masking.text_checks import CheckedText, TextCheck, check_text
 from lawtrace.solver.traces import PlannedCall, Trace, literal_calls, without_call
 
@@ -73,8 +72,11 @@ class _ExaminedTask:
 
     @cached_property
     def request(self) -> AskedRequest:
-        environment, trace = self.environment, self.trace
-        secret = secret_of(environment, self.task.contrast)
+        environment, trace, contrast = self.environment, self.trace, self.task.contrast
+        secret = None
+        if contrast is not None:  # the fact of a pair, which no text may reveal
+            value_type = environment.entities[contrast.table].fields[contrast.field].type
+            secret = Secret(contrast.fact, value_type, (contrast.value, contrast.other))
         return AskedRequest(environment, (trace.initial,), literal_calls(environment, trace.calls), secret)
 
     @cached_property
@@ -191,7 +193,6 @@ _WRITTEN_CHECKS: Mapping[TextCheck, Check] = {
     "unambiguous": "unambiguous",
     "leak-free": "leak-free",
     "natural": "leak-free",  # it reveals the interface
-    "distinct": "distinct",
 }
 
 

@@ -15,7 +15,6 @@ from lawtrace.prompts.loader import prompts_of
 from lawtrace.runs.stages.stage import StageInputs
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import file_digest
-from lawtrace.runs.store.text_file import texts_file
 from lawtrace.runs.variants import Variant, variants_of
 from lawtrace.schemas.errors import InputError, describe_validation_error, input_errors
 from lawtrace.schemas.recipe import Recipe
@@ -49,10 +48,9 @@ def resolve_recipe(recipe: Recipe, env: str | None = None) -> ResolvedRecipe:
     where = str(domain.folder) if is_folder(recipe.environment) else recipe.environment
     _check_declaration(recipe, domain)
     rules = recipe.rules.model_copy(update={"sha256": curated_rules_digest(recipe)})
-    tasks = recipe.tasks.model_copy(update={"texts_sha256": texts_digest(recipe, domain.environment.name)})
     regulation = recipe.regulation.model_copy(update={"sha256": regulation_digest(recipe)})
     resolved = {"environment": where, "declaration": domain.digest}
-    recipe = recipe.model_copy(update={**resolved, "regulation": regulation, "rules": rules, "tasks": tasks})
+    recipe = recipe.model_copy(update={**resolved, "regulation": regulation, "rules": rules})
     domains = {where: domain}
     variants: list[tuple[Variant, StageInputs]] = []
     for variant in variants_of(recipe):
@@ -105,14 +103,6 @@ def regulation_digest(recipe: Recipe) -> str | None:
     digest = files_digest(all_files(options.files))
     _check_pinned(options.files[0], options.sha256, digest, "the documents of the law have")
     return digest
-
-
-def texts_digest(recipe: Recipe, environment: str) -> str | None:
-    """The digest of the texts written by hand; None without any. Raises InputError if it is not the pinned one."""
-    options = recipe.tasks
-    if options.texts is None:
-        return None
-    return _digest_of(texts_file(options.texts, environment), options.texts_sha256, "the texts have")
 
 
 def _digest_of(file: Path, pinned: str | None, what: str) -> str:

@@ -22,11 +22,9 @@ from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.execution import run_program
 from lawtrace.runs.stages.goal_orders import find_open_order
 from lawtrace.runs.stages.habits import select_requests
-from lawtrace.runs.stages.human_texts import entry_id
 from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.stages.stage_job import make_units
 from lawtrace.runs.store.stage_store import Products
-from lawtrace.runs.store.text_file import WrittenTexts
 from lawtrace.runs.tasks import Task, call_rows, trace_of
 from lawtrace.schemas.choices import STYLES, Style
 from lawtrace.schemas.errors import InputError, LawtraceError
@@ -227,16 +225,6 @@ def _prepare_writer(context: StageContext, _: Products, __: ExitStack) -> Callab
             return await write_pair(context, row)
 
     return write
-
-
-async def take_pairs(texts: WrittenTexts, rows: Sequence[TraceRow]) -> list[WrittenPair]:
-    """The instructions of the requests that were written by hand, and checked."""
-    pairs = [texts.pairs.get(entry_id(row)) for row in rows]
-    missing = InstructionResult(None, 0, "no text")
-    return [
-        {style: InstructionResult(pair.instruction(style), 0, "accepted") if pair else missing for style in STYLES}
-        for pair in pairs
-    ]
 
 
 def _accept_pair(built: BuiltTasks, fitness: _Fitness, rows: Request, pair: WrittenPair, sandbox: Sandbox) -> None:

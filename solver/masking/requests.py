@@ -1,7 +1,5 @@
 """What a written text must say and must not say: the asked calls of a request, on every side of its contrast pair."""
 
-import hashlib
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -68,13 +66,6 @@ class AskedRequest:
     initials: tuple[State, ...]
     calls: tuple[PlannedCall, ...]
     secret: Secret | None = None
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """A short digest of the calls and the fact."""
-        calls: list[Json] = [[call.event.tool, dict(call.event.arguments)] for call in self.calls]
-        fact: Json = [] if self.secret is None else [self.secret.name, *sorted(map(str, self.secret.values))]
-        return hashlib.sha256(json.dumps([calls, fact], sort_keys=True).encode()).hexdigest()[:8]
 
     def numbers(self, style: Style) -> tuple[int, ...]:
         """The calls that a text of this style asks for."""

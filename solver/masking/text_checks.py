@@ -1,15 +1,14 @@
-"""Checks by code of a text that a person or a model wrote freely: complete, unambiguous, free of leaks, natural, and
-unlike the others.
+"""Checks by code of a text that a model wrote freely: complete, unambiguous, free of leaks, and natural.
 
 A value counts as said if the text has it in a usual spelling (`surface_forms`), or if the writer notes which words say
 it. A name of a row is good if the look-up finds exactly that row by it, on every side of a contrast pair.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Literal, TypeVar
+from typing import Literal
 
 from lawtrace.environments.spec.tools import PhrasesByArgument
 from lawtrace.environments.spec.types import TEXT, Choice
@@ -21,11 +20,7 @@ from lawtrace.solver.masking.requests import AskedRequest, FoundRow
 from lawtrace.solver.masking.surface_forms import Span, other_values, overlaps, phrase_spans, plain, value_spans
 from lawtrace.solver.masking.wording import format_value
 
-Name = TypeVar("Name")
-TextCheck = Literal["complete", "unambiguous", "leak-free", "natural", "distinct"]
-
-OPENING, SAME_OPENING = 4, 3
-"""At most three texts of a style begin with the same four words."""
+TextCheck = Literal["complete", "unambiguous", "leak-free", "natural"]
 
 _LOOKING = re.compile(
     r"\b(?:find|look|search|pull|locate|check|fetch|get|open|go to|go into|dig|bring up|call up|track down|see which|"
@@ -61,44 +56,17 @@ class CheckedText:
 
     Attributes:
         said: the values that it says, as a user writes them.
-        used: the noted words that it has.
         outline: the text without its values, to compare it with others.
     """
 
     findings: list[TextFinding] = field(default_factory=list[TextFinding])
     said: list[str] = field(default_factory=list[str])
-    used: set[str] = field(default_factory=set[str])
     outline: str = ""
 
 
 def check_text(request: AskedRequest, style: Style, text: str, says: SurfaceForms) -> CheckedText:
     """Check one text of a request by itself."""
     return _Check(request, style, plain(text), says).run()
-
-
-def says_keys(request: AskedRequest) -> set[str]:
-    """The keys that notes on the words of this request can have."""
-    named = [(n, call.event.tool, name) for n, call in enumerate(request.calls, 1) for name in call.said]
-    return {f"{tool}.{name}" for _, tool, name in named} | {f"{n}.{tool}.{name}" for n, tool, name in named}
-
-
-def find_alike(outlines: Mapping[Name, str]) -> Iterator[tuple[Name, Name]]:
-    """The texts that equal an earlier one but for their values, each with the earlier one."""
-    first: dict[str, Name] = {}
-    for name, outline in outlines.items():
-        if outline and (earlier := first.setdefault(outline, name)) != name:
-            yield name, earlier
-
-
-def find_stock_openings(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The texts that begin with the same words as several earlier ones, each with these words."""
-    counts: dict[str, int] = {}
-    for name, text in texts.items():
-        words = re.findall(r"[\w']+", text)[:OPENING]
-        opening = " ".join(words).lower()
-        counts[opening] = counts.get(opening, 0) + 1
-        if counts[opening] > SAME_OPENING:
-            yield name, " ".join(words)
 
 
 class _Check:
@@ -167,9 +135,7 @@ class _Check:
         """Where the text has the words that are noted for the argument."""
         spans: list[Span] = []
         for words in noted_forms(self._says, number, self._request.tool(number).name, name):
-            found = phrase_spans(self._text, plain(words))
-            self._result.used |= {words} if found else set()
-            spans += found
+            spans += phrase_spans(self._text, plain(words))
         return spans
 
     def _account(self, spans: Sequence[Span], value: Json, words: str) -> None:

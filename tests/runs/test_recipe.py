@@ -31,14 +31,12 @@ def test_paths_are_relative_to_the_recipe(tmp_path: Path) -> None:
 environment = "./airline"
 [rules]
 file = "laws/mine.toml"
-[tasks]
-texts = "texts"
 [ablation]
 "rules.file" = ["laws/mine.toml", "other.toml"]
 """
     recipe = load_recipe(write(tmp_path, text))
     assert recipe.environment == str(tmp_path / "airline")
-    assert (recipe.rules.file, recipe.tasks.texts) == (tmp_path / "laws/mine.toml", tmp_path / "texts")
+    assert recipe.rules.file == tmp_path / "laws/mine.toml"
     assert recipe.ablation["rules.file"] == (str(tmp_path / "laws/mine.toml"), str(tmp_path / "other.toml"))
 
 

@@ -85,7 +85,6 @@ VALUES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "min_distance": ((*CONTRASTS, "--min-distance", "2"), {**OF_CONTRASTS, "tasks.difficulty.distance": 2}),
     "min_calls": ((*CONTRASTS, "--min-calls", "6"), {**OF_CONTRASTS, "tasks.difficulty.calls": 6}),
     "trace_mode": (("--trace-mode", "coverage"), {"tasks.trace_mode": "coverage"}),
-    "texts": (("--texts", "banking.texts.toml"), {"tasks.texts": "banking.texts.toml"}),
     "variant": (("--variant", "both"), {"tasks.variants": ["authorized", "denied"]}),
     "seed": (("--seed", "8"), {"seed": 8}),
     "model": (("--model", "baseline:refuse"), {"attempts.models": ["baseline:refuse"], "attempts.baselines": False}),
@@ -131,7 +130,6 @@ TAKEN = {
         "pair",
         "distance",
         *DIFFICULTY,
-        "texts",
         "variant",
         *MODEL_CALLS,
     ),
@@ -163,7 +161,6 @@ def recipe_of(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     write_rows(tmp_path / "programs.jsonl", [Answer(task=task.id, style="goal", program="pass")])
     write_rows(tmp_path / "rules.jsonl", [Rule(id="mine", formula="G(PayBill -> O CheckAuthorization)")])
     write_bank_law(tmp_path)
-    (tmp_path / "banking.texts.toml").write_text('environment = "banking"\n', encoding="utf-8")
     (tmp_path / "recipe.toml").write_text(RECIPE, encoding="utf-8")
 
     def find(*words: str) -> dict[str, Any]:
@@ -203,7 +200,7 @@ def test_a_flag_overrides_its_keys_and_no_other(
     for name in TAKEN[command]:
         words, keys = VALUES[name]
         changes = _changes(before, recipe_of(*COMMANDS[command], *words))
-        for pinned in ("regulation.sha256", "rules.sha256", "tasks.texts_sha256"):
+        for pinned in ("regulation.sha256", "rules.sha256"):
             changes.pop(pinned, None)
         allowed = {"tasks.spare": 0} if (command, name) == ("traces synthesize", "count") else {}
         assert changes.items() <= {**keys, **allowed}.items(), name

@@ -219,27 +219,27 @@ async def test_findings_on_the_published_tasks(
     assert telling <= in_the_text
 
 
-def by_hand(task: Task, style: Style, text: str) -> Task:
-    instruction = Instruction(style=style, text=text, variables={}, written="by hand")
+def freely(task: Task, style: Style, text: str) -> Task:
+    instruction = Instruction(style=style, text=text, variables={}, written="by a model")
     return task.model_copy(update={"instructions": {**task.instructions, style: instruction}})
 
 
-async def failed_by_hand(task: Task, sandbox: Sandbox, change: Callable[[str], str]) -> set[Check]:
-    (row,) = await gate([by_hand(task, "workflow", change(task.instructions["workflow"].text))], sandbox)
+async def failed_freely(task: Task, sandbox: Sandbox, change: Callable[[str], str]) -> set[Check]:
+    (row,) = await gate([freely(task, "workflow", change(task.instructions["workflow"].text))], sandbox)
     return {check for check in CHECKS if row.answer(check) != "passed"}
 
 
-async def test_code_decides_about_texts_written_by_hand(tasks: list[Task], sandbox: Sandbox) -> None:
+async def test_code_decides_about_free_texts(tasks: list[Task], sandbox: Sandbox) -> None:
     task = tasks[0]
-    assert await failed_by_hand(task, sandbox, str) == set()
-    assert await failed_by_hand(task, sandbox, without_payments) == {"complete", "solvable"}
-    assert await failed_by_hand(task, sandbox, lambda text: text + " Or 999.00.") == {"unambiguous"}
-    assert await failed_by_hand(task, sandbox, lambda text: text + " Mind the audit.") == {"leak-free"}
-    assert await failed_by_hand(task, sandbox, lambda text: text + " Use PayBill.") == {"leak-free"}
+    assert await failed_freely(task, sandbox, str) == set()
+    assert await failed_freely(task, sandbox, without_payments) == {"complete", "solvable"}
+    assert await failed_freely(task, sandbox, lambda text: text + " Or 999.00.") == {"unambiguous"}
+    assert await failed_freely(task, sandbox, lambda text: text + " Mind the audit.") == {"leak-free"}
+    assert await failed_freely(task, sandbox, lambda text: text + " Use PayBill.") == {"leak-free"}
 
 
-async def test_texts_written_by_hand_differ_in_more_than_values(tasks: list[Task], sandbox: Sandbox) -> None:
+async def test_free_texts_differ_in_more_than_values(tasks: list[Task], sandbox: Sandbox) -> None:
     text = tasks[0].instructions["workflow"].text
-    sides = [by_hand(task, "workflow", text) for task in (tasks[0], tasks[0].model_copy(update={"id": "other"}))]
+    sides = [freely(task, "workflow", text) for task in (tasks[0], tasks[0].model_copy(update={"id": "other"}))]
     _, row = await gate(sides, sandbox)
     assert f"the instruction equals that of {tasks[0].id} but for its values" in [one.detail for one in row.findings]

@@ -1,6 +1,5 @@
 """The gate on texts written by hand: good ones pass, and each defect is found and named."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -10,7 +9,7 @@ from lawtrace.environments.spec.types import TEXT
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.instructions import SurfaceForms
 from lawtrace.solver.masking.requests import AskedRequest, Secret
-from lawtrace.solver.masking.text_checks import TextCheck, check_text, find_alike, find_stock_openings
+from lawtrace.solver.masking.text_checks import TextCheck, check_text
 from tests.support.asked_requests import CANCELLATION, COPY, CORRECTION, NEWS, PASSING_ON, PAYMENT, PRINTED_COPY
 
 GOOD: list[tuple[AskedRequest, Style, str, SurfaceForms]] = [
@@ -178,7 +177,6 @@ BAD: list[tuple[AskedRequest, Style, str, SurfaceForms, TextCheck, str]] = [
 def test_a_good_text_has_no_defect(request_: AskedRequest, style: Style, text: str, says: SurfaceForms) -> None:
     checked = check_text(request_, style, text, says)
     assert [str(finding) for finding in checked.findings] == []
-    assert checked.used == {words for wordings in says.values() for words in wordings}
 
 
 @pytest.mark.parametrize(("request_", "style", "text", "says", "check", "detail"), BAD)
@@ -229,28 +227,6 @@ def _with_second_garage(request: AskedRequest, side: int) -> State:
     *others, last = rows
     renamed = type(last)({**last.values, "name": "Osier Street Bakery"}, last.present)
     return request.initials[side].with_table("payees", (*others, renamed))
-
-
-def _outlines(texts: Sequence[str]) -> dict[str, str]:
-    return {text: check_text(PAYMENT, "goal", text, {}).outline for text in texts}
-
-
-def test_texts_that_differ_in_values_only_are_alike() -> None:
-    one = "Send 85.40 from the rainy-day pot to Osier Street Garage."
-    same = "Send eighty-five euros forty from the rainy day pot to Osier Street Garage."
-    other = "Osier Street Garage gets 85.40 from the rainy-day pot."
-    assert list(find_alike(_outlines([one, same, other]))) == [(same, one)]
-
-
-def test_a_fourth_text_with_the_same_opening_is_noticed() -> None:
-    texts = {str(number): f"Could you please send {number} euros" for number in range(4)}
-    assert list(find_stock_openings(texts)) == [("3", "Could you please send")]
-
-
-def test_the_digest_of_a_request_depends_on_calls_and_fact() -> None:
-    assert PAYMENT.fingerprint == replace(PAYMENT, initials=PAYMENT.initials[:1]).fingerprint
-    assert replace(PAYMENT, secret=None).fingerprint != PAYMENT.fingerprint
-    assert replace(PAYMENT, calls=PAYMENT.calls[:2]).fingerprint != PAYMENT.fingerprint
 
 
 def test_an_option_that_only_the_phrases_word_is_said() -> None:
