@@ -39,7 +39,24 @@ def test_wider_windows_and_fewer_parts_follow(one: str, other: str) -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
+        ("G(a -> F[<= 1h] b & c)", "G(a -> F[<= 1h] b) & G(a -> c) & G(a -> F[<= 1h] (b & c) | c)"),
+        ("G(a -> F[<= 1h] b & (c | d))", "G !(a & !(c & F[<= 1h] b | d & F[<= 1h] b))"),
+        ("G(a -> O b | b)", "G(!O b -> !a)"),
+        (
+            "forall x, y: G(a(p == x, q == y) -> O[<= 1h] b(p == x, q == y))",
+            "forall b, a: G(!O[<= 1h] b(q == a, p == b) -> !a(p == b, q == a))",
+        ),
+    ],
+)
+def test_equal_propositions(one: str, other: str) -> None:
+    assert entails(one, other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
         ("G(a -> F[<= 1 calendar month] b)", "G(a -> F[<= 60d] b)"),
+        ("G a", "a"),
         ("G(a -> F[<= 1h] b)", "G(a -> F[<= 1h] c)"),
         (
             "forall x, y: G(a(p == x, q == y) -> O b(p == x, q == y))",
