@@ -16,7 +16,8 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.solver.coverage.rule_mutants import rule_mutants
 from lawtrace.solver.rules import load_rules
 from lawtrace.solver.search.problem import Found, Proof
-from lawtrace.solver.separation.separation import Separation, Separator
+from lawtrace.solver.separation.answers import Separation
+from lawtrace.solver.separation.separation import Separator
 
 DENSE = ("payments", "clinic", "privacy_desk")
 COLUMNS = ("separated", "equal", "equal in context", "unknown")

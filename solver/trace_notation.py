@@ -21,7 +21,7 @@ from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.events import SPEAKERS, Event, Json
 
 _TIME: Final = r"\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?"
 _NAME: Final = r"(?:\w+|`[^`]+`)"
@@ -140,8 +140,13 @@ def _sentences(events: Sequence[Event], end: int, environment: Environment | Non
         told.add(event.tool)
         about = "" if tool is None else f" ({tool.summary.rstrip('.')})"
         given = ", ".join(f"{name} = {_show(value)}" for name, value in event.arguments.items()) or "no arguments"
-        done = f"The result was {_show(event.result)}." if event.completed else "The call was refused."
-        yield f"{number}. {_time(event.time)}: the agent called {event.tool}{about} with {given}. {done}"
+        if event.tool in SPEAKERS:
+            words = event.arguments.get("text", event.arguments.get("words", "something"))
+            yield f"{number}. {_time(event.time)}: the {event.tool} wrote {_show(words)}."
+            continue
+        done = f" The result was {_show(event.result)}." if event.completed else " The call was refused."
+        done = "" if event.completed and event.result is None else done
+        yield f"{number}. {_time(event.time)}: the agent called {event.tool}{about} with {given}.{done}"
     yield f"Nothing more happened until the session ended, {_time(end)}."
 
 

@@ -40,11 +40,10 @@ from lawtrace.schemas.errors import NotRecorded
 from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.model_spec import ModelSpec
 from lawtrace.schemas.questions import TraceOutcome
-from lawtrace.solver.monitoring.monitor import Monitor
-from lawtrace.solver.monitoring.rule_status import OUTCOMES
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.problem import Found, Proof
-from lawtrace.solver.separation.separation import SeparatingTrace, separate
+from lawtrace.solver.separation.answers import Judge, SeparatingTrace
+from lawtrace.solver.separation.separation import separate
 from lawtrace.solver.trace_notation import tell_session
 
 ANNOTATOR_ROUNDS: Final = 2
@@ -217,9 +216,9 @@ class _Group:
                     break
             else:
                 classes[name] = [name]
-        judges = {first: Monitor({rule.id: rule.compiled for rule in sets[first]}) for first in classes}
+        judges = {first: Judge({rule.id: rule for rule in sets[first]}) for first in classes}
         rules = next((sets[first] for first in classes if sets[first]), ())
-        for rule in rules[:MOST_ALIKE] if environment.simulated else ():
+        for rule in rules[:MOST_ALIKE]:
             forbidden = separate(environment, [rule], (), rules)
             traces += [forbidden.trace] if isinstance(forbidden, Found) else []
         self._traces += traces
@@ -294,8 +293,6 @@ def _compare(
     pair = {"first": first[0], "second": second[0]}
     if not first[1] and not second[1]:
         return Comparison(**pair, relation="equal", why="Neither has a rule."), None
-    if not environment.simulated:
-        return Comparison(**pair, relation="unknown", why="The tools cannot be simulated."), None
     answer = separate(environment, first[1], second[1])
     match answer:
         case Found(trace):
@@ -306,14 +303,10 @@ def _compare(
             return Comparison(**pair, relation="unknown", why=answer.why), None
 
 
-def _session(environment: Environment, trace: SeparatingTrace, judges: Mapping[str, Monitor]) -> AskedSession:
+def _session(environment: Environment, trace: SeparatingTrace, judges: Mapping[str, Judge]) -> AskedSession:
     told = tell_session(trace.events, trace.end, environment)
-    outcomes: dict[str, TraceOutcome] = {}
-    for name, monitor in judges.items():
-        monitor.clear()
-        monitor.run(trace.events)
-        found = {OUTCOMES[status.ending] for status in monitor.statuses(trace.end).values()}
-        outcomes[name] = "broken" if "broken" in found else "undetermined" if "undetermined" in found else "kept"
+    told += "" if environment.simulated else "\nArguments and results that are not named do not matter."
+    outcomes: dict[str, TraceOutcome] = {name: judge.outcome(trace.events, trace.end) for name, judge in judges.items()}
     happened = [(event.tool, dict(event.arguments), event.result, event.time) for event in trace.events]
     digest = hashlib.sha256(json.dumps([happened, trace.end], sort_keys=True, default=str).encode()).hexdigest()[:8]
     return AskedSession(id=digest, told=told, calls=len(trace.events), outcomes=outcomes)

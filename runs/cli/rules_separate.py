@@ -22,7 +22,8 @@ from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.coverage.rule_mutants import RuleMutant, rule_mutants
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 from lawtrace.solver.search.problem import Found, Proof, Unknown
-from lawtrace.solver.separation.separation import SeparatingTrace, Separation, Separator
+from lawtrace.solver.separation.answers import SeparatingTrace, Separation
+from lawtrace.solver.separation.separation import Separator
 from lawtrace.solver.trace_notation import tell_session
 
 _EVENTS = TypeAdapter(list[Event])
@@ -40,12 +41,13 @@ def separate_rules(
 ) -> CommandResult:
     """Find a trace that two rules or rule sets judge differently.
 
-    The trace is executed in the simulator, keeps the rules of --context that are in neither set, and is minimal. Sets
-    are compared as wholes: a set is kept if all its rules are.
+    The trace keeps the rules of --context that are in neither set, and is minimal. It is executed in the simulator;
+    where tools have schemas only, its results are made up. Sets are compared as wholes: a set is kept if all its rules
+    are.
 
     Exit code 0 if the two are proved equal, 1 if they are separated, or if neither was found.
     """
-    domain = _simulated(env)
+    domain = load_domain(env)
     one, other = _read_side(first, "first", domain), _read_side(second, "second", domain)
     others = () if context is None else load_rules(context)
     check_rules(others, domain.environment)
@@ -73,7 +75,9 @@ def list_mutants(
     A separating trace keeps the other rules of the file. Without one a change is proved to make no difference, or is
     unknown.
     """
-    domain = _simulated(env)
+    domain = load_domain(env)
+    if not domain.environment.simulated:
+        raise InputError(f"{env} has tools without a declaration of what they do; no trace can be executed in it")
     chosen = load_rules(rules or domain.rules_file)
     check_rules(chosen, domain.environment)
     pairs = [(rule, mutant) for rule in chosen for mutant in rule_mutants(domain.environment, rule)]
@@ -92,13 +96,6 @@ def list_mutants(
 def _row_in_json(mutant: RuleMutant, answer: Separation) -> dict[str, Json]:
     about = {"id": mutant.rule.id, "kind": mutant.kind, "change": mutant.change, "formula": mutant.rule.formula}
     return {**about, **_in_json(answer)}
-
-
-def _simulated(name: str) -> Domain:
-    domain = load_domain(name)
-    if not domain.environment.simulated:
-        raise InputError(f"{name} has tools without a declaration of what they do; no trace can be executed in it")
-    return domain
 
 
 def _read_side(text: str, name: str, domain: Domain) -> tuple[Rule, ...]:

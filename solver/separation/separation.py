@@ -8,12 +8,14 @@ there is none.
     proofs      that rules imply each other, alone or with the context (`lawtrace.solver.search.rule_search`)
     shrinking   calls, times and changes of the start state that the difference does not need are taken back
 
-A *separating trace* is executed in the simulator to the end of its session. All draws have fixed seeds, and a step of
+A *separating trace* is executed in the simulator to the end of its session; where the tools have schemas only, its
+results are made up (`lawtrace.solver.separation.free_sessions`). All draws have fixed seeds, and a step of
 the budget is a session that is drawn or executed.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf
 from random import Random
 from typing import Final
@@ -27,16 +29,15 @@ from lawtrace.solver.guard.tools import read_tools
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.entailment import visibly_entails
 from lawtrace.solver.logic.normal_form import conjunction, normal_form
-from lawtrace.solver.monitoring.monitor import Monitor
-from lawtrace.solver.monitoring.rule_status import OUTCOMES, RuleStatus
+from lawtrace.solver.monitoring.rule_status import RuleStatus
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.core import minimal_core
-from lawtrace.solver.search.events.component import counts_steps
 from lawtrace.solver.search.problem import Budget, Found, Proof, Unknown
 from lawtrace.solver.search.products.call_scopes import free_scope
 from lawtrace.solver.search.products.prover import Prover
-from lawtrace.solver.search.rule_search import SEARCH_STEPS, Goal, RuleSearch
+from lawtrace.solver.separation.answers import Judge, SeparatingTrace, Separation, prove_equal
 from lawtrace.solver.separation.demands import Demand, demands, forbidden, needed_calls
+from lawtrace.solver.separation.free_sessions import drawn_sessions, end_of, shortened
 from lawtrace.solver.separation.sessions import RuleValues, Script, SessionSampler
 
 STEPS: Final = 6_000
@@ -54,73 +55,6 @@ APART, LATER, AGAIN = 0.3, 0.4, 0.1
 is drawn waits for the bound of a window; and how often one of the best sessions is repaired again."""
 PATIENCE: Final = 20
 """After how many executions without progress a repair starts again from the best trace so far."""
-
-
-@dataclass(frozen=True, slots=True)
-class SeparatingTrace:
-    """A session that two rule sets judge differently, and that keeps the other rules.
-
-    Attributes:
-        initial: the start state.
-        events: what happens.
-        end: when the session ends, in seconds since 1970.
-        first: what the first does with the trace.
-        second: what the second does.
-    """
-
-    initial: State
-    events: tuple[Event, ...]
-    end: int
-    first: TraceOutcome
-    second: TraceOutcome
-
-
-Separation = Found[SeparatingTrace] | Proof[SeparatingTrace] | Unknown
-"""A proof says that the two judge every trace alike that keeps the rules of its core, which are of the context."""
-
-
-class _Judge:
-    """Judges sessions by monitors that are made once."""
-
-    def __init__(self, rules: Mapping[str, Rule]) -> None:
-        self._monitors: Final = {name: Monitor({name: rule.compiled}) for name, rule in rules.items()}
-        self._tools: Final = {name: None if counts_steps(rule) else rule.tools for name, rule in rules.items()}
-        self._idle: Final = {name: monitor.status(name) for name, monitor in self._monitors.items()}
-
-    def not_kept(
-        self,
-        events: Sequence[Event],
-        end: int,
-        *,
-        skipped: Collection[str] = (),
-        first: Collection[str] = (),
-        most: float = inf,
-    ) -> dict[str, RuleStatus] | None:
-        """The rules that are not kept, without those skipped; None if more than `most` are broken. `first`: those that
-        are judged first.
-        """
-        called = {event.tool for event in events}
-        found: dict[str, RuleStatus] = {}
-        broken = 0
-        for name in dict.fromkeys((*first, *self._monitors)):
-            if name in skipped:
-                continue
-            tools, status = self._tools[name], self._idle[name]
-            if tools is None or not tools.isdisjoint(called):
-                monitor = self._monitors[name]
-                monitor.clear()
-                status = monitor.run(events).status(name, end)
-            if status.ending != "kept":
-                found[name] = status
-                broken += status.ending == "broken"
-                if broken > most:
-                    return None
-        return found
-
-    def outcome(self, events: Sequence[Event], end: int) -> TraceOutcome:
-        """What the rules together do with a session."""
-        outcomes = {OUTCOMES[status.ending] for status in (self.not_kept(events, end) or {}).values()}
-        return "broken" if "broken" in outcomes else "undetermined" if outcomes else "kept"
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -201,16 +135,50 @@ class Separator:
         self.environment: Final = environment
         self.seed: Final = seed
         self.progress: Final = progress
-        self.sampler: Final = SessionSampler(environment, context)
         self.rules: Final = {rule.id: rule for rule in context}
-        self.judge: Final = _Judge(self.rules)
-        self.prover: Final = Prover(free_scope(environment), free_scope(environment))
+        self.judge: Final = Judge(self.rules)
+        self.prover: Final = Prover(scope := free_scope(environment, messages=True), scope)
         self.tools: Final = read_tools(environment)
         self.values: Final[dict[str, RuleValues]] = {}
 
+    @cached_property
+    def sampler(self) -> SessionSampler:
+        """What draws sessions that the simulator can carry out."""
+        return SessionSampler(self.environment, [*self.rules.values()])
+
     def separate(self, first: Sequence[Rule], second: Sequence[Rule], budget: Budget | None = None) -> Separation:
         """See `separate`."""
-        return _Question(self, first, second, budget or Budget(STEPS)).answer()
+        budget = budget or Budget(STEPS)
+        if not self.environment.simulated:
+            return self._separate_freely(first, second, budget)
+        return _Question(self, first, second, budget).answer()
+
+    def _separate_freely(self, first: Sequence[Rule], second: Sequence[Rule], budget: Budget) -> Separation:
+        """Separation where nothing can be carried out: a session with results that are made up, or a proof."""
+        sets = [{f"{side}/{rule.id}": rule for rule in rules} for side, rules in enumerate((first, second))]
+        known = {rule.id for rule in (*first, *second)}
+        context = {name: rule for name, rule in self.rules.items() if name not in known}
+        judges = [*map(Judge, sets), Judge(context)]
+
+        def outcomes(events: Sequence[Event]) -> list[TraceOutcome]:
+            return [judge.outcome(events, end_of(events)) for judge in judges]
+
+        def differs(events: Sequence[Event]) -> bool:
+            *sides, others = outcomes(events)
+            return others == "kept" and {*sides} == {"broken", "kept"}
+
+        drawn = drawn_sessions([*first, *second, *context.values()], self.tools, Random(f"free/{self.seed}"))
+        for steps in (min(FIRST_STEPS, budget.steps), budget.steps):
+            while budget.steps - budget.left < steps and budget.spend():
+                self.progress()
+                events = next(drawn)
+                if differs(events):
+                    session = shortened(events, differs)
+                    one, other, _ = outcomes(session)
+                    return Found(SeparatingTrace(State(), session, end_of(session), one, other))
+            if proof := prove_equal(sets, context, self.prover, self.tools):
+                return proof
+        return Unknown("no session that was tried is judged differently, and equality was not proved")
 
 
 class _Question:
@@ -224,7 +192,7 @@ class _Question:
             {f"{side}/{rule.id}": rule for rule in rules} for side, rules in enumerate((first, second))
         ]
         self._formulas: Final = [[*map(_at_each_step, rules.values())] or [s.Top()] for rules in self._sets]
-        self._judges: Final = [_Judge(rules) for rules in self._sets]
+        self._judges: Final = [Judge(rules) for rules in self._sets]
         self._rules: Final = separator.rules | self._sets[0] | self._sets[1]
         both = [*first, *second]
         self._skipped: Final = {rule.id for rule in both} | {
@@ -249,8 +217,8 @@ class _Question:
             if found is not None:
                 events, end = found.script.execute(self._environment)
                 return Found(SeparatingTrace(found.script.initial, tuple(events), end, *self._outcomes(events, end)))
-            proof = self._proof(context)
-            if proof is not None:
+            named = {name: rule for name, rule in self._separator.rules.items() if name in context}
+            if proof := prove_equal(self._sets, named, self._separator.prover, self._separator.tools):
                 return proof
         if not self._near:
             return Unknown("no session that was tried is judged differently, and equality was not proved")
@@ -262,24 +230,6 @@ class _Question:
     def _have_equal_form(self) -> bool:
         one, other = (conjunction(normal_form(rule.parsed) for rule in rules.values()) for rules in self._sets)
         return visibly_entails(one, other) and visibly_entails(other, one)
-
-    def _proof(self, context: Collection[str] = ()) -> Proof[SeparatingTrace] | None:
-        """A proof that both judge every trace alike that keeps some rules of the context."""
-        names = [name for name in self._rules if name in context or any(name in side for side in self._sets)]
-        rules = [Rule(id=name, formula=str(self._rules[name].parsed)) for name in names]
-        prover, tools = self._separator.prover, self._separator.tools
-        search = RuleSearch(rules, tools, lambda: prover, steps=SEARCH_STEPS)
-        proofs: list[Proof[SeparatingTrace]] = []
-        for side, implied in enumerate(self._sets):
-            for name in implied:
-                goal, kept = search.violation(name), {*names} - implied.keys()
-                answer = search.ask(goal if not context else Goal(goal.rule, None, goal.broken), kept, free=True)
-                if not isinstance(answer, Proof) or answer.calls is not None:
-                    return None
-                core = tuple(one for one in answer.core if one.text not in self._sets[1 - side])
-                proofs.append(Proof(core, shown=answer.shown))
-        core = tuple(dict.fromkeys(one for proof in proofs for one in proof.core))
-        return Proof(core, shown=" ".join(dict.fromkeys(proof.shown for proof in proofs)))
 
     # Sessions
 

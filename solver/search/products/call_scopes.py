@@ -73,7 +73,7 @@ class CallScope:
         return self.moves[state].get(step.tool) if step.completed else state
 
 
-def free_scope(environment: Environment) -> CallScope:
-    """Any calls in any order. Records of tools without state have messages, too."""
-    tools = (*environment.tools, *(() if environment.simulated else SPEAKERS))
+def free_scope(environment: Environment, *, messages: bool = False) -> CallScope:
+    """Any calls in any order; with messages, which records of tools without state always have."""
+    tools = (*environment.tools, *(SPEAKERS if messages or not environment.simulated else ()))
     return CallScope("free", tools, (dict.fromkeys(tools, 0),))

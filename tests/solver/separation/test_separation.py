@@ -15,7 +15,8 @@ from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.planner.argument_choices import plain_chooser
 from lawtrace.solver.rules import Rule, load_rules
 from lawtrace.solver.search.problem import Budget, Found, Proof, Unknown
-from lawtrace.solver.separation.separation import SeparatingTrace, Separation, Separator, separate
+from lawtrace.solver.separation.answers import SeparatingTrace, Separation
+from lawtrace.solver.separation.separation import Separator, separate
 from tests.support.random_environments import random_multi_tool_environment
 
 BANKING = load_domain("banking").environment

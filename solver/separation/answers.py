@@ -1,0 +1,105 @@
+"""What separation answers, how sessions are judged for it, and the proof that two rule sets are equal."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Final
+
+from lawtrace.environments.spec.state import State
+from lawtrace.environments.tool_schemas.schemas import ToolSchema
+from lawtrace.schemas.events import Event
+from lawtrace.schemas.questions import TraceOutcome
+from lawtrace.solver.monitoring.monitor import Monitor
+from lawtrace.solver.monitoring.rule_status import OUTCOMES, RuleStatus
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.search.events.component import counts_steps
+from lawtrace.solver.search.problem import Found, Proof, Unknown
+from lawtrace.solver.search.products.prover import Prover
+from lawtrace.solver.search.rule_search import SEARCH_STEPS, Goal, RuleSearch
+
+
+@dataclass(frozen=True, slots=True)
+class SeparatingTrace:
+    """A session that two rule sets judge differently, and that keeps the other rules.
+
+    Attributes:
+        initial: the start state.
+        events: what happens.
+        end: when the session ends, in seconds since 1970.
+        first: what the first does with the trace.
+        second: what the second does.
+    """
+
+    initial: State
+    events: tuple[Event, ...]
+    end: int
+    first: TraceOutcome
+    second: TraceOutcome
+
+
+Separation = Found[SeparatingTrace] | Proof[SeparatingTrace] | Unknown
+"""A proof says that the two judge every trace alike that keeps the rules of its core, which are of the context."""
+
+
+class Judge:
+    """Judges sessions by monitors that are made once."""
+
+    def __init__(self, rules: Mapping[str, Rule]) -> None:
+        self._monitors: Final = {name: Monitor({name: rule.compiled}) for name, rule in rules.items()}
+        self._tools: Final = {name: None if counts_steps(rule) else rule.tools for name, rule in rules.items()}
+        self._idle: Final = {name: monitor.status(name) for name, monitor in self._monitors.items()}
+
+    def not_kept(
+        self,
+        events: Sequence[Event],
+        end: int,
+        *,
+        skipped: Collection[str] = (),
+        first: Collection[str] = (),
+        most: float = inf,
+    ) -> dict[str, RuleStatus] | None:
+        """The rules that are not kept, without those skipped; None if more than `most` are broken. `first`: those that
+        are judged first.
+        """
+        called = {event.tool for event in events}
+        found: dict[str, RuleStatus] = {}
+        broken = 0
+        for name in dict.fromkeys((*first, *self._monitors)):
+            if name in skipped:
+                continue
+            tools, status = self._tools[name], self._idle[name]
+            if tools is None or not tools.isdisjoint(called):
+                monitor = self._monitors[name]
+                monitor.clear()
+                status = monitor.run(events).status(name, end)
+            if status.ending != "kept":
+                found[name] = status
+                broken += status.ending == "broken"
+                if broken > most:
+                    return None
+        return found
+
+    def outcome(self, events: Sequence[Event], end: int) -> TraceOutcome:
+        """What the rules together do with a session."""
+        outcomes = {OUTCOMES[status.ending] for status in (self.not_kept(events, end) or {}).values()}
+        return "broken" if "broken" in outcomes else "undetermined" if outcomes else "kept"
+
+
+def prove_equal(
+    sets: Sequence[Mapping[str, Rule]], context: Mapping[str, Rule], prover: Prover, tools: Mapping[str, ToolSchema]
+) -> Proof[SeparatingTrace] | None:
+    """A proof that two rule sets judge every trace alike that keeps the rules of the context, as far as it is found."""
+    named = [*context.items(), *sets[0].items(), *sets[1].items()]
+    rules = [Rule(id=name, formula=str(rule.parsed)) for name, rule in named]
+    search = RuleSearch(rules, tools, lambda: prover, steps=SEARCH_STEPS)
+    proofs: list[Proof[SeparatingTrace]] = []
+    for side, implied in enumerate(sets):
+        for name in implied:
+            goal, kept = search.violation(name), {*context, *sets[1 - side]}
+            answer = search.ask(goal if not context else Goal(goal.rule, None, goal.broken), kept, free=True)
+            if not isinstance(answer, Proof) or answer.calls is not None:
+                return None
+            core = tuple(one for one in answer.core if one.text not in sets[1 - side])
+            proofs.append(Proof(core, shown=answer.shown))
+    core = tuple(dict.fromkeys(one for proof in proofs for one in proof.core))
+    return Proof(core, shown=" ".join(dict.fromkeys(proof.shown for proof in proofs)))

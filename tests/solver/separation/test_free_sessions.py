@@ -1,0 +1,65 @@
+"""Separation of rules about tools that have schemas and no declaration of what they do."""
+
+import pytest
+
+from lawtrace.environments.tool_schemas.schemas import ToolSchema, make_environment
+from lawtrace.solver.monitoring.monitor import Monitor
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.search.problem import Found, Proof, Unknown
+from lawtrace.solver.separation.separation import separate
+from lawtrace.solver.trace_notation import tell_session
+
+
+def tool(name: str, **parameters: dict[str, str]) -> ToolSchema:
+    return ToolSchema(name, "", {"properties": parameters}, None, name)
+
+
+PARCELS = make_environment(
+    "parcels", [tool("check", person={}), tool("release", parcel={}, person={}), tool("inform", parcel={})]
+)
+INFORM = "forall p: G(release(parcel == p) -> F[<= {}] inform(parcel == p))"
+
+
+def rule(formula: str) -> Rule:
+    return Rule(id="r", formula=formula)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "calls"),
+    [
+        ("forall p: G(release(person == p) -> O check(person == p))", "G(release -> O check)", ["check", "release"]),
+        (INFORM.format("2d"), INFORM.format("3d"), ["release", "inform"]),
+        (INFORM.format("2d"), INFORM.replace("F[<= {}]", "F[< 2d]"), ["release", "inform"]),
+        ('G(release -> O user("yes"))', 'G(release -> Y user("yes"))', ["user", "release", "release"]),
+        ("G(release -> O check(result.age >= 18))", "G(release -> O check(result.age > 18))", ["check", "release"]),
+    ],
+)
+def test_a_shortest_session_separates(first: str, second: str, calls: list[str]) -> None:
+    answer = separate(PARCELS, [rule(first)], [rule(second)])
+    assert isinstance(answer, Found)
+    trace = answer.trace
+    assert [event.tool for event in trace.events] == calls
+    assert {trace.first, trace.second} == {"broken", "kept"}
+    for formula, outcome in ((first, trace.first), (second, trace.second)):
+        assert Monitor({"r": rule(formula).compiled}).run(trace.events).status("r", trace.end).ending == outcome
+    assert answer == separate(PARCELS, [rule(first)], [rule(second)])
+
+
+def test_equal_rules_are_proved_and_a_context_is_kept() -> None:
+    assert isinstance(separate(PARCELS, [rule(INFORM.format("2d"))], [rule(INFORM.format("48h"))]), Proof)
+    never = Rule(id="never", formula="G !release")
+    assert isinstance(
+        separate(PARCELS, [rule("G(release -> O check)")], [rule("G(release -> O inform)")], [never]), Proof
+    )
+
+
+def test_what_is_not_found_is_unknown() -> None:
+    computed = rule("G(release -> O check(number(result.code) * number(result.code) == 1522756))")
+    assert isinstance(separate(PARCELS, [computed], [rule("G !release")]), Unknown)
+
+
+def test_messages_are_told() -> None:
+    answer = separate(PARCELS, [rule('G(release -> O user("yes"))')], [])
+    assert isinstance(answer, Found)
+    told = tell_session(answer.trace.events, answer.trace.end, PARCELS)
+    assert told.startswith("1. Mon 02 March 2026 09:00:00: the agent called release")
