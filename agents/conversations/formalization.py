@@ -253,7 +253,7 @@ class _Group:
     async def _judgments(self, session: AskedSession) -> tuple[GivenJudgment, ...]:
         """The answers of people and of all annotators to one question."""
         setup = self._setup
-        given = [one for one in setup.answers if one.session == session.id]
+        given = [one for one in setup.answers if one.session == session.id and one.group in {"", self._name}]
         for number, model in enumerate(setup.annotators, 1):
             role_models = setup.models_of(model)
 
@@ -262,7 +262,7 @@ class _Group:
             ) -> Awaitable[ProposalLoopResult[SessionJudgment]]:
                 return run_proposal_loop(
                     roles.ANNOTATOR.agent(role_models, place, **self._inputs),
-                    self._misquoted,
+                    lambda answer: roles.misquoted(answer, [one.words() for one in setup.regulation.provisions]),
                     opening=f"The session:\n\n{session.told}",
                     context=place,
                     event_log=setup.event_log,
@@ -279,12 +279,6 @@ class _Group:
                 by = role_models.name_of(roles.ANNOTATOR.name)
                 given.append(GivenJudgment(session=session.id, by=by, **result.proposals[-1].model_dump()))
         return tuple(given)
-
-    def _misquoted(self, judgment: SessionJudgment) -> Sequence[str]:
-        provisions = self._setup.regulation.provisions
-        quoted = any(roles.quoted_in(judgment.words, provision.words()) for provision in provisions)
-        needed = judgment.verdict in {"unlawful", "arguable"}
-        return ("`words` must be words of a provision, as they stand there",) if needed and not quoted else ()
 
 
 def _compare(

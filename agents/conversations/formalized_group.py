@@ -25,10 +25,16 @@ answer decides between them; *not read*: a formalizer gave no usable answer."""
 
 
 class GivenJudgment(SessionJudgment):
-    """An answer to a question. ``by``: the model, or the person."""
+    """An answer to a question. ``by``: the model, or the person. ``group``: by whose provisions; empty for any."""
 
     session: str
+    group: str = Field(default="", exclude_if=lambda value: not value)
     by: str = "a person"
+
+
+def latest_answers(rows: Iterable[GivenJudgment]) -> list[GivenJudgment]:
+    """Of each person's answers to a question the last one."""
+    return [*{(one.group, one.session, one.by): one for one in rows}.values()]
 
 
 class FormalizerResult(StrictModel):
@@ -94,6 +100,7 @@ class FormalizedGroup(StrictModel):
         classes: the formalizers whose rules are equal.
         sessions: those that separate classes, shortest first; then those that break one rule of the first class.
         left: the classes that no answer refutes, by their first formalizers.
+        command: the command line that continues with these groups, where one wrote them.
     """
 
     kind: Literal["group"] = "group"
@@ -108,6 +115,7 @@ class FormalizedGroup(StrictModel):
     left: tuple[str, ...] = ()
     determinacy: Determinacy = "not read"
     stopped: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    command: str | None = Field(default=None, exclude_if=lambda value: value is None)
 
     @property
     def failure(self) -> str | None:

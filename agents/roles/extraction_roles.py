@@ -1,7 +1,7 @@
 """The roles that turn a regulation into rules (P 3.2), and what they are shown."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pydantic import BaseModel
 
@@ -15,6 +15,13 @@ from lawtrace.environments.spec.declaration import Environment
 def quoted_in(quote: str, words: str) -> bool:
     """Whether the words contain the quote, ignoring white space, case and the kind of quotation marks."""
     return bool(plain := _plain(quote)) and plain in _plain(words)
+
+
+def misquoted(judgment: SessionJudgment, provisions: Iterable[str]) -> Sequence[str]:
+    """The objection to the words that decide, if a verdict needs words and they stand in none of the provisions."""
+    quoted = any(quoted_in(judgment.words, words) for words in provisions)
+    needed = judgment.verdict in {"unlawful", "arguable"}
+    return ("`words` must be words of a provision, as they stand there",) if needed and not quoted else ()
 
 
 def _plain(text: str) -> str:

@@ -4,6 +4,8 @@ from typing import Literal
 
 from lawtrace.schemas.models import FrozenModel
 
+SessionVerdict = Literal["lawful", "unlawful", "arguable", "not understood"]
+
 
 class ProposedRule(FrozenModel):
     """A proposed rule with the provision and the words that it rests on."""
@@ -75,7 +77,7 @@ class RuleSessions(FrozenModel):
 class SessionJudgment(FrozenModel):
     """Whether a session is lawful by a group of provisions, with the words that decide."""
 
-    verdict: Literal["lawful", "unlawful", "arguable", "not understood"]
+    verdict: SessionVerdict
     citation: str = ""
     words: str = ""
     because: str = ""

@@ -55,7 +55,7 @@ COMMANDS = {
                 "rules_extract.formalize", "Let models write rules independently, and compare what these allow."
             ),
             "evaluate": _at("rules_evaluate.evaluate", "Score rule sets by what they say of sessions."),
-            "review": _at("review.review_rules", "Review rules in the browser."),
+            "review": _at("review.review_rules", "Review rules, or judge sessions, in the browser."),
             "check": _at("rules_check.check_rule_set", "Check a rule set."),
             "separate": _at(
                 "rules_separate.separate_rules", "Find a trace that two rules or rule sets judge differently."

@@ -1,5 +1,7 @@
 """``lawtrace rules extract`` and ``formalize``: rules from a regulation, by one model or by several independently."""
 
+import shlex
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -38,6 +40,7 @@ ProvisionsOption = Annotated[
     list[str] | None,
     typer.Option(metavar="<str>", help="Provisions or articles, as one group; default: each article. Repeatable."),
 ]
+AnswersOption = Annotated[Path | None, typer.Option(help="Judgments of sessions by people (JSON lines).")]
 OutOption = Annotated[Path, typer.Option(help="Output rule file; formalizations, log and page go next to it.")]
 
 
@@ -47,6 +50,7 @@ def extract(
     document: LawArgument = None,
     model: Annotated[str | None, typer.Option(help="Model that writes the rules; default: the recipe's.")] = None,
     provisions: ProvisionsOption = None,
+    answers: AnswersOption = None,
     out: OutOption = Path("rules.jsonl"),
 ) -> CommandResult:
     """Let a model write rules from a regulation, and a critic object.
@@ -54,7 +58,8 @@ def extract(
     Exit code 1 if provisions are left unprocessed; run the command again to continue with them.
     """
     values: dict[str, object] = {} if model is None else {"models.policy_extractor": model}
-    return _write_rules(flags, "extract", document, {**values, "rules.provisions": tuple(provisions or ())}, out)
+    values |= {"rules.provisions": tuple(provisions or ()), "rules.answers": answers}
+    return _write_rules(flags, "extract", document, values, out)
 
 
 @recipe_flags(*MODEL_CALLS)
@@ -64,7 +69,7 @@ def formalize(
     models: Annotated[str, typer.Option(help="Models that write rules, separated by commas; two or more.")] = "",
     annotators: Annotated[str, typer.Option(help="Models that judge sessions, separated by commas.")] = "",
     provisions: ProvisionsOption = None,
-    answers: Annotated[Path | None, typer.Option(help="Judgments of sessions by people (JSON lines).")] = None,
+    answers: AnswersOption = None,
     out: OutOption = Path("rules.jsonl"),
 ) -> CommandResult:
     """Let models write rules independently, and compare what these allow.
@@ -103,7 +108,9 @@ def _write_rules(
     written = out.with_suffix(".formalized.jsonl"), out.with_suffix(".html")
     started = f"rules {command} {document or options.environment}"
     products = run_stages(options, out, started, work, *written, force=flags.force, sandbox=False)
-    rules, groups = tuple(products[EXTRACTED_RULES]), products[FORMALIZED]
+    command_line = shlex.join(["lawtrace", *sys.argv[1:]])
+    groups = [group.model_copy(update={"command": command_line}) for group in products[FORMALIZED]]
+    rules = tuple(products[EXTRACTED_RULES])
     unread = [group for group in groups if not group.is_read]
     if len(unread) == len(groups) and not any(group.stopped for group in groups):
         raise OperationalError(
@@ -112,6 +119,8 @@ def _write_rules(
     EXTRACTED_RULES.write(out, rules)
     FORMALIZED.write(written[0], groups)
     export_report(make_extraction_report(groups), written[1])
+    review = ["lawtrace", "rules", "review", str(written[0]), "--env", options.environment]
+    review += [] if document is None else ["--document", str(document)]
     score = score_extraction(groups, rules, load_rules(domain.gold_file), inputs.extracted_regulation)
     return CommandResult(
         {
@@ -126,7 +135,7 @@ def _write_rules(
         },
         (
             *_warnings(inputs.published.parse_warnings if inputs.published else ()),
-            *_shown(groups),
+            *_shown(groups, shlex.join(review)),
             rule_table(rules),
             score.sentence,
             *(Note(f"{group.group} is not read; run the command again: {group.failure}") for group in unread),
@@ -153,7 +162,7 @@ def _warnings(warnings: Sequence[str]) -> Iterator[RenderableType]:
         yield Note(f"check the document: {len(warnings) - _MOST_WARNINGS} more warnings")
 
 
-def _shown(groups: Sequence[FormalizedGroup]) -> Iterator[RenderableType]:
+def _shown(groups: Sequence[FormalizedGroup], review: str) -> Iterator[RenderableType]:
     for group in groups:
         for by in group.formalizations:
             for one in by.refused:
@@ -161,13 +170,8 @@ def _shown(groups: Sequence[FormalizedGroup]) -> Iterator[RenderableType]:
     yield make_table(
         ("provisions", "models", "rules", "classes", "sessions", "judged", "determinacy"), map(_row, groups)
     )
-    open_ = [session.id for group in groups for session in group.sessions if not session.judgments]
-    if open_:
-        yield Note(
-            f"{len(open_)} sessions have no answer. Name --annotators, or write lines such as "
-            f'{{"session": "{open_[0]}", "verdict": "lawful", "words": "...", "by": "NAME"}} for '
-            "`rules formalize --answers`."
-        )
+    if unjudged := sum(not session.judgments for group in groups for session in group.sessions):
+        yield Note(f"{unjudged} sessions have no answer. Name annotators, or judge them on a page: `{review}`")
 
 
 def _row(group: FormalizedGroup) -> Sequence[object]:

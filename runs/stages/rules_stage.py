@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from lawtrace.agents.conversations.formalization import Formalizing
-from lawtrace.agents.conversations.formalized_group import FormalizedGroup, GivenJudgment
+from lawtrace.agents.conversations.formalized_group import FormalizedGroup, GivenJudgment, latest_answers
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.roles.extraction_roles import ANNOTATOR, LTL_CRITIC, POLICY_EXTRACTOR
 from lawtrace.environments.regulations.regulation import Provision, Regulation
@@ -41,7 +41,7 @@ async def formalize(
         models_of=models_of,
         formalizers=[*map(ModelSpec.parse, recipe.formalizers)],
         annotators=[*map(ModelSpec.parse, options.annotators)],
-        answers=[] if options.answers is None else read_rows(options.answers, GivenJudgment),
+        answers=latest_answers(read_rows(options.answers, GivenJudgment) if options.answers else ()),
         context=Context(stage="rules", role=POLICY_EXTRACTOR.name, variant=context.variant),
         event_log=context.event_log,
         rounds=recipe.conversation.rounds,

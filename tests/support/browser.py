@@ -1,6 +1,9 @@
 """A real browser for tests: the system's chromium, driven by Playwright. Tests are skipped without it."""
 
+import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -26,3 +29,16 @@ def open_page(url: str, *, width: int = 1280, height: int = 900) -> Generator[Pa
         yield page
         browser.close()
     assert troubles == []
+
+
+@contextmanager
+def serve_command(*words: object) -> Generator[str]:
+    """The address of the pages that a command serves, in a process of its own."""
+    command = [sys.executable, "-c", "from lawtrace.runs.cli import main; main()", *map(str, words)]
+    command += ["--port", "0", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        assert server.stdout
+        try:
+            yield json.loads(server.stdout.readline())["address"]
+        finally:
+            server.terminate()

@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from lawtrace.agents.roles.rule_answers import SessionVerdict
 from lawtrace.runs.scoring.agreement import fleiss_kappa, mean_cohen_kappa
 from lawtrace.runs.scoring.metrics import Interval, wilson_interval
 from lawtrace.schemas.models import StrictModel
@@ -22,6 +23,7 @@ class OpinionRow(StrictModel):
 
     Attributes:
         digest: SHA-256 of the judged words; a decision on other words is ignored.
+        decision: on a session its verdict; see `GivenJudgment`, which is what is written.
         text: of an edit, the new words.
         at: time of the decision, ISO 8601 in UTC.
     """
@@ -30,7 +32,7 @@ class OpinionRow(StrictModel):
     reviewer: str = Field(min_length=1, max_length=80)
     item: str = Field(min_length=1)
     digest: str
-    decision: Decision
+    decision: Decision | SessionVerdict
     text: str = Field(default="", max_length=20_000)
     comment: str = Field(default="", max_length=20_000)
     at: str = ""
@@ -64,6 +66,7 @@ class ReviewSummary:
         compared: decided items that were not edited; the agreement is over these.
         unanimous: the share of them with only one kind of decision.
         cohen_kappa: the mean of Cohen's kappa over pairs of reviewers; None where undefined, as `fleiss_kappa`.
+        reviewers: how many items each has judged.
         stale: decisions on other words or unknown items.
     """
 
@@ -76,7 +79,7 @@ class ReviewSummary:
     unanimous: float | None
     cohen_kappa: float | None
     fleiss_kappa: float | None
-    reviewers: tuple[str, ...]
+    reviewers: Mapping[str, int]
     stale: int
 
 
@@ -155,6 +158,6 @@ class ReviewState:
             unanimous=fmean(len(set(of.values())) == 1 for of in labels) if labels else None,
             cohen_kappa=mean_cohen_kappa([[of.get(name) for of in labels] for name in names]),
             fleiss_kappa=fleiss_kappa([list(of.values())[: self.needed] for of in labels]),
-            reviewers=tuple(dict.fromkeys(name for votes in self.votes.values() for name in votes)),
+            reviewers=dict(Counter(name for votes in self.votes.values() for name in votes)),
             stale=self._stale,
         )

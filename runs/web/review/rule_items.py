@@ -1,6 +1,6 @@
 """Rules under review: their provisions, and example traces."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -10,17 +10,7 @@ from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.web.review.decisions import ReviewItem
 from lawtrace.schemas.errors import InputError
 from lawtrace.solver.lint.rule_sets import RuleExamples, find_rule_examples
-from lawtrace.solver.logic.syntax import Formula, Or
-from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.rules import Rule, RuleExample, RuleFile, check_rules
-
-
-@dataclass(frozen=True, slots=True)
-class CitedProvision:
-    """A provision cited by a rule, and its words, empty if they are not available."""
-
-    citation: str
-    words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +18,12 @@ class RuleContext:
     """The values shown beside a rule.
 
     Attributes:
-        meaning: the rule as an English sentence, if a template matches.
+        provisions: those that it cites, and their words, empty if they are not available.
         written: the examples beside the rule.
     """
 
     rule: Rule
-    meaning: str
-    provisions: tuple[CitedProvision, ...]
+    provisions: Mapping[str, str]
     examples: RuleExamples
     written: tuple[RuleExample, ...]
 
@@ -56,8 +45,6 @@ class RuleReview:
         self._rules = {rule.id: rule for rule in file.rules}
         self._written = {rule.id: examples for rule, examples in file.examples}
         self._domain = domain
-        cited = {citation for rule in file.rules for citation in rule.provisions}
-        self._words = {citation: "\n".join(p.words() for p in domain.regulation.cited(citation)) for citation in cited}
         self._examples = lru_cache(maxsize=512)(self._find_examples)
 
     def items(self) -> list[ReviewItem]:
@@ -66,9 +53,10 @@ class RuleReview:
     def context(self, item: ReviewItem) -> RuleContext:
         """The values shown beside the item by the template."""
         rule = self._rule(item)
-        provisions = tuple(CitedProvision(citation, self._words.get(citation, "")) for citation in rule.provisions)
+        law = self._domain.regulation
+        provisions = {name: "\n".join(one.words() for one in law.cited(name)) for name in rule.provisions}
         written = self._written.get(item.id, ())
-        return RuleContext(rule, _meaning(rule), provisions, self._examples(item.words), written)
+        return RuleContext(rule, provisions, self._examples(item.words), written)
 
     def check_edit(self, item: ReviewItem, text: str) -> str | None:
         """Why the text cannot replace the words of the item; None if it can."""
@@ -96,19 +84,3 @@ class RuleReview:
 
     def _find_examples(self, formula: str) -> RuleExamples:
         return find_rule_examples(self._domain.environment, Rule(id="shown", formula=formula))
-
-
-def _meaning(rule: Rule) -> str:
-    match match_template(rule.parsed):
-        case OperationalRestriction(check, action):
-            return f"No {_either(action)} before {_either(check)} has happened."
-        case InstructionAdherence(trigger, outcome):
-            return f"After every {_either(trigger)}, {_either(outcome)} must happen sooner or later."
-        case None:
-            return ""
-
-
-def _either(formula: Formula) -> str:
-    """The calls in a part of a template, in English."""
-    parts = [str(part) for part in (formula.operands if isinstance(formula, Or) else (formula,))]
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} or {parts[-1]}"

@@ -41,15 +41,22 @@ function next() {
   else press("next");
 }
 
+// Words selected in a provision are the deciding words of an answer.
+document.addEventListener("selectionchange", () => {
+  const chosen = getSelection();
+  if (!byId("words") || chosen.isCollapsed) return;
+  const provision = chosen.getRangeAt(0).startContainer.parentElement?.closest("[data-citation]");
+  if (!provision) return;
+  byId("words").value = chosen.toString().trim();
+  byId("citation").value = provision.dataset.citation;
+});
+
 const VIEWER_KEYS = {
   j: () => step(1),
   k: () => step(-1),
   "/": () => (byId("search") ?? document.querySelector("input"))?.focus(),
 };
 const REVIEW_KEYS = {
-  a: () => press("accept"),
-  r: () => press("reject"),
-  u: () => press("back"),
   n: next,
   y: () => answer("yes"),
   l: () => press("next"),
@@ -60,6 +67,7 @@ const REVIEW_KEYS = {
 const KEYS = document.body.classList.contains("review") ? REVIEW_KEYS : VIEWER_KEYS;
 
 document.addEventListener("keydown", (event) => {
+  const named = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`); // what a template gives a key
   const typing = event.target.matches('input:not([type="radio"]), select, textarea');
   if (event.key === "Enter" && event.ctrlKey && event.target.id === "text") {
     press("edit");
@@ -69,8 +77,9 @@ document.addEventListener("keydown", (event) => {
   } else if (event.key === "Escape") {
     if (typing) event.target.blur();
     else document.querySelector('a[rel="up"]')?.click();
-  } else if (!typing && event.key in KEYS) {
-    KEYS[event.key]();
+  } else if (!typing && (named || event.key in KEYS)) {
+    if (named) named.click();
+    else KEYS[event.key]();
     event.preventDefault();
   } else if (event.key === "Enter" && document.activeElement.matches("li.entry")) {
     document.activeElement.querySelector("a")?.click();

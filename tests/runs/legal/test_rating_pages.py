@@ -14,7 +14,7 @@ from lawtrace.runs.legal.ratings import RatingRow, draw_sample, rating_agreement
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.web.append_log import AppendLog
 from lawtrace.runs.web.server import make_app
-from tests.support.browser import needs_browser, open_page
+from tests.support.browser import needs_browser, open_page, serve_command
 from tests.support.legal.small_cases import BOOK
 
 SAMPLE = draw_sample(BOOK.cases, 2, seed=3)
@@ -72,32 +72,25 @@ def test_incomplete_ratings_and_unknown_raters_are_rejected(tmp_path: Path) -> N
 def test_a_question_is_rated_by_keyboard(tmp_path: Path) -> None:
     cases, out = tmp_path / "cases.jsonl", tmp_path / "ratings.jsonl"
     cases.write_text("".join(case.model_dump_json() + "\n" for case in BOOK.cases), encoding="utf-8")
-    words = ["legal", "review", "--cases", str(cases), "--out", str(out), "--count", "2", "--json"]
-    command = [sys.executable, "-c", "from lawtrace.runs.cli import main; main()", *words]
-    server = subprocess.Popen([*command, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    assert server.stdout
-    try:
-        with open_page(json.loads(server.stdout.readline())["address"]) as page:
-            page.keyboard.type("Ann")
-            page.keyboard.press("Enter")
-            page.wait_for_url("**/items/**")
-            first = page.url
-            for key in ("y", "n", "Backspace", "y", "n"):
-                page.keyboard.press(key)
-            expect(page.locator("#send")).to_be_focused()
-            page.keyboard.press("Enter")
-            page.wait_for_url(lambda url: url != first)
-            page.keyboard.press("u")
-            page.wait_for_url(first)
-            expect(page.locator("#said")).to_be_visible()
-            page.keyboard.press("Escape")
-            page.wait_for_url("**/items")
-            expect(page.locator("main")).to_contain_text("1 of 3")
-    finally:
-        server.terminate()
-        server.wait()
-        server.stdout.close()
+    words = ["legal", "review", "--cases", str(cases), "--out", str(out), "--count", "2"]
+    with serve_command(*words) as address, open_page(address) as page:
+        page.keyboard.type("Ann")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/items/**")
+        first = page.url
+        for key in ("y", "n", "Backspace", "y", "n"):
+            page.keyboard.press(key)
+        expect(page.locator("#send")).to_be_focused()
+        page.keyboard.press("Enter")
+        page.wait_for_url(lambda url: url != first)
+        page.keyboard.press("u")
+        page.wait_for_url(first)
+        expect(page.locator("#said")).to_be_visible()
+        page.keyboard.press("Escape")
+        page.wait_for_url("**/items")
+        expect(page.locator("main")).to_contain_text("1 of 3")
     (row,) = read_rows(out, RatingRow)
     assert (row.rater, row.faithfulness, row.clarity, row.expertise) == ("Ann", True, True, False)
-    done = subprocess.run([*command, "--status"], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", "from lawtrace.runs.cli import main; main()", *words, "--status", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout.splitlines()[-1])["raters"]["Ann"]["rated"] == 1

@@ -1,6 +1,7 @@
 """``lawtrace rules extract``, ``formalize`` and ``evaluate``: from a published law to rules."""
 
 import json
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -98,9 +99,14 @@ def test_people_answer_questions_and_what_is_open_is_read_both_ways(
         assert {rule.under["article-1"] for rule in load_rules(tmp_path / "rules.jsonl")} == {("A",), ("B",)}
         (group,) = FORMALIZED.read(tmp_path / "rules.formalized.jsonl")
         answer = {"session": group.sessions[0].id, "verdict": "unlawful", "words": "must come before", "by": "Ann"}
-        (tmp_path / "answers.jsonl").write_text(json.dumps(answer) + "\n")
+        others = {**answer, "verdict": "lawful"}, {**answer, "verdict": "lawful", "by": "Ben", "group": "Article 2"}
+        lines = [json.dumps(one) + "\n" for one in (*others, answer)]  # of Ann's the last counts, Ben's is of others
+        (tmp_path / "answers.jsonl").write_text("".join(lines))
+        review = ("rules", "review", "rules.formalized.jsonl", "--opinions", "answers.jsonl", "--status")
+        found = lawtrace.json(*review, "--document", "law.txt")
+        assert found["reviewers"] == {"Ann": 1}
         asked = len(server.requests)
-        told = lawtrace.json(*command, "--answers", "answers.jsonl", "--set", "rules.feedback=prose")
+        told = lawtrace.json(*shlex.split(found["command"])[1:], "--set", "rules.feedback=prose")
         assert (told["groups"], told["questions"]) == ({"settled": 1}, 1)
         assert not any(rule.under for rule in load_rules(tmp_path / "rules.jsonl"))
         assert all("CheckAuthorization" in str(one["messages"]) for one in server.requests[asked:])

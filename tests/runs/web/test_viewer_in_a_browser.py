@@ -1,15 +1,12 @@
 """From a run to the message that caused a verdict, in a real browser and by keyboard."""
 
-import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.browser import needs_browser, open_page
+from tests.support.browser import needs_browser, open_page, serve_command
 
 pytestmark = [pytest.mark.browser, needs_browser]
 
@@ -17,22 +14,8 @@ pytestmark = [pytest.mark.browser, needs_browser]
 @pytest.fixture(scope="module")
 def address(runs: Path) -> Iterator[str]:
     """The address of the served runs."""
-    command = [
-        sys.executable,
-        "-c",
-        "from lawtrace.runs.cli import main; main()",
-        "view",
-        runs,
-        "--port",
-        "0",
-        "--json",
-    ]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    assert server.stdout
-    yield json.loads(server.stdout.readline())["address"]
-    server.terminate()
-    server.wait()
-    server.stdout.close()
+    with serve_command("view", runs) as served:
+        yield served
 
 
 def test_navigation_from_a_run_to_the_message_that_caused_a_verdict(address: str) -> None:

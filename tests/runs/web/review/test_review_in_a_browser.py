@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.solver.rules import load_rules
-from tests.support.browser import needs_browser, open_page
+from tests.support.browser import needs_browser, open_page, serve_command
 
 pytestmark = [pytest.mark.browser, needs_browser]
 
@@ -23,13 +23,8 @@ COMMAND = [sys.executable, "-c", "from lawtrace.runs.cli import main; main()", "
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
     write_rows(tmp_path / "rules.jsonl", RULES)
-    command = [*COMMAND, str(tmp_path / "rules.jsonl"), "--port", "0", "--json"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    assert server.stdout
-    yield json.loads(server.stdout.readline())["address"]
-    server.terminate()
-    server.wait()
-    server.stdout.close()
+    with serve_command("rules", "review", tmp_path / "rules.jsonl") as served:
+        yield served
 
 
 def test_accept_reject_and_edit_by_keyboard(address: str, tmp_path: Path) -> None:
