@@ -95,7 +95,13 @@ def check_safety(normal: s.Formula) -> None:
 
 
 def _remedy(variable: str, violation: s.Formula, normal: s.Formula) -> str:
-    """An addition that says which values a variable has: that a call of the rule which has it was made before."""
+    """What says which values a variable has: that a call of the rule which has it was made before."""
+    ands = [one for one in s.subformulas(violation) if isinstance(one, s.And)]
+    later = [part for one in ands for part in one.operands if isinstance(part, s.Until | s.Next)]
+    for atom in (atom for part in later for atom in s.subformulas(part) if isinstance(atom, s.Atom)):
+        if variable in {name for name, _, _ in equations(atom.condition)}:
+            call = f"{atom.tool}(field == {original_names(variable)})"
+            return f"a later call does not say it; let the rule begin there: `{call} & O ... -> ...`"
     for atom in s.subformulas(normal):
         for part in conjuncts(atom.condition) if isinstance(atom, s.Atom) else ():
             if variable not in {name for name, _, _ in equations(part)}:

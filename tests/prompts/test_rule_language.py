@@ -105,8 +105,9 @@ def test_normal_forms_of_duties_parse() -> None:
     forms = [form for form in re.findall(r"`([^`]+)`", section) if "(i)" in form or form.startswith("G(")]
     assert len(forms) >= 6
     for form in forms:
-        calls = re.sub(r"\b([a-z]+)\(i\)", r"\1(item_id == i)", form).replace("[w]", "[<= 72h]").replace("...", "Done")
-        parse(f"forall i: {calls}")
+        calls = re.sub(r"\b([a-z]+)\(i, c\)", r"\1(item_id == i, colour == c)", form)
+        calls = re.sub(r"\b([a-z]+)\(i\)", r"\1(item_id == i)", calls).replace("[w]", "[<= 72h]").replace("...", "Done")
+        parse(f"forall i, c: {calls}" if " c)" in calls else f"forall i: {calls}")
 
 
 def test_roles_that_write_or_judge_formulas_read_it() -> None:

@@ -113,6 +113,11 @@ def test_a_place_on_a_later_line() -> None:
         check_formula(parse(text), SIGNATURE, text)
 
 
+def test_a_rule_begins_at_the_call_that_has_the_variable() -> None:
+    with pytest.raises(FormulaError, match=r"let the rule begin there: `Log\(field == x\) & O \.\.\. -> \.\.\.`$"):
+        check_formula(parse("forall x: G(Pay & F Log(payee == x) -> F[<= 1h] Pay(payee == x))"), SIGNATURE)
+
+
 @pytest.mark.parametrize(
     ("text", "part", "remedy"),
     [
