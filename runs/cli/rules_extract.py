@@ -13,7 +13,7 @@ from rich.console import RenderableType
 
 from lawtrace.agents.conversations.formalized_group import FormalizedGroup
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.regulations.documents import read_published_law
+from lawtrace.environments.regulations.documents import read_published_law, regulation_files
 from lawtrace.environments.regulations.regulation import Regulation, load_regulation
 from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags, stage_recipe
@@ -152,7 +152,8 @@ def read_regulation(document: Path, domain: Domain) -> Regulation:
     """The regulation in a document of any supported form, cited as the rules of the environment cite it."""
     if document.suffix.lower() == RESTATED:
         return load_regulation(document)
-    return read_published_law([document], domain.regulation.by_citation).regulation
+    files = regulation_files([document], domain.environment.name)
+    return read_published_law(files, domain.regulation.by_citation).regulation
 
 
 def _warnings(warnings: Sequence[str]) -> Iterator[RenderableType]:

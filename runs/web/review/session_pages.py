@@ -29,8 +29,9 @@ class SessionPages(FormSite[GivenJudgment]):
 
     def item_values(self, item: str, reviewer: str | None) -> Mapping[str, Any]:
         group, session = self._subject.sessions[item]
-        answers = {one.by: one for one in (*session.judgments, *self._subject.answers(group, session))}
-        given = answers.get(reviewer or "")
+        said = {one.by: one for one in self._subject.answers(group, session)}
+        answers = {one.by: one for one in (*session.judgments, *said.values())}
+        given = said.get(reviewer or "")
         shown = {"item": item, "group": group, "session": session, "texts": self._subject.texts(group)}
         return {**shown, "given": given, "typed": given, "answers": answers if given else {}, "error": ""}
 

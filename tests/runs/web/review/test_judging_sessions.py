@@ -24,8 +24,9 @@ EVIL = "<script>alert(1)</script>"
 def group(name: str, citation: str, regulation: str = regulation_title(LAW)) -> FormalizedGroup:
     def session(id_: str, outcome: TraceOutcome) -> AskedSession:
         judged = GivenJudgment(session=id_, verdict="unlawful", because="a model says so", by="openai:reader")
+        before = judged.model_copy(update={"by": "Ann"})  # her answer in another file
         outcomes: dict[str, TraceOutcome] = {"A": outcome, "B": "broken"}
-        return AskedSession(id=id_, told=f"{EVIL} {id_}.", calls=1, outcomes=outcomes, judgments=(judged,))
+        return AskedSession(id=id_, told=f"{EVIL} {id_}.", calls=1, outcomes=outcomes, judgments=(judged, before))
 
     return FormalizedGroup(
         group=name,
@@ -61,7 +62,7 @@ def test_sessions_that_tell_classes_apart_come_first_and_all_answers_are_hidden_
     lawful = ann.post(page.url.path, data={"verdict": "lawful"})
     assert lawful.url.path == "/items/Article 64/apart"  # the same session by other provisions
     own = ann.get("/items/Article 97/apart").text
-    assert "a model says so" in own
+    assert own.count("a model says so") == 1
     assert "Rules of B and C: <strong>broken</strong>" in own
     assert "--out &#39;my rules.jsonl&#39; --answers" in ann.get("/items").text
     ben = client(tmp_path, "Ben", 2)
