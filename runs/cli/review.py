@@ -141,8 +141,8 @@ def _review_sessions(subject: SessionReview, serve: "Callable[[Callable[[], Site
             "cohen_kappa": summary.cohen_kappa,
             "command": subject.command,
         },
-        (told, _agreement(summary, "judged sessions")),
-        notes=(f"`{subject.command}` continues with the answers.",) if summary.reviewers else (),
+        (told, _agreement(summary, "judged sessions"), f"Answers: {subject.log.path}."),
+        notes=(f"`{subject.command}` continues with the answers.",) if summary.reviewers and subject.command else (),
     )
 
 

@@ -15,7 +15,7 @@ class SessionReview:
 
     Attributes:
         sessions: by a name, first those that tell classes apart.
-        command: the command line that continues with the answers.
+        command: the command line that continues with the answers; None for the groups of a run.
     """
 
     def __init__(
@@ -25,8 +25,8 @@ class SessionReview:
         asked.sort(key=lambda one: len({*one[1].outcomes.values()}) == 1)
         self.sessions = {f"{group.group}/{session.id}": (group, session) for group, session in asked}
         self.log, self.needed, self._law = log, needed, law
-        option, ran = f"--answers {shlex.quote(str(log.path))}", groups[0].command or "lawtrace rules formalize"
-        self.command = ran if option in ran else f"{ran} {option}"
+        option, ran = f"--answers {shlex.quote(str(log.path))}", groups[0].command
+        self.command = ran if ran is None or option in ran else f"{ran} {option}"
 
     @property
     def state(self) -> ReviewState:
