@@ -13,13 +13,14 @@ from typing import Literal
 from lawtrace.environments.spec.compliance import AUTHORIZATION_TOOL, AUTHORIZED
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.errors import InputError
+from lawtrace.solver.automata.alphabet import Alphabet
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.automata.operations import equivalent, product
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.skeleton import skeleton
 from lawtrace.solver.logic.templates import OperationalRestriction, match_template
 from lawtrace.solver.logic.terms import FieldPath
-from lawtrace.solver.rules import Rule
+from lawtrace.solver.rules import MOST_LETTERS, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +38,23 @@ def implies(one: Rule, other: Rule) -> bool:
         return True
     if not other.has_table or (isinstance(one.parsed, s.ForAll) and s.is_untimed(one.parsed)):
         return False
-    weaker = compile_formula(skeleton(one.parsed, _not_required))
+    outline = skeleton(one.parsed, _not_required)
+    if not _have_automata(outline, other.parsed):
+        return False
+    weaker = compile_formula(outline)
     return product(weaker, other.automaton, lambda left, right: left and not right).is_empty
 
 
 def same_rule(one: Rule, other: Rule) -> bool:
-    """Whether two rules mean the same. Those on time, several objects or sums must be written the same."""
-    if s.is_untimed(one.parsed) and s.is_untimed(other.parsed):
-        return equivalent(one.automaton, other.automaton)
-    return one.parsed == other.parsed
+    """Whether two rules mean the same. Large ones and those on time, several objects or sums must be written alike."""
+    if one.parsed == other.parsed or not (s.is_untimed(one.parsed) and s.is_untimed(other.parsed)):
+        return one.parsed == other.parsed
+    return _have_automata(one.parsed, other.parsed) and equivalent(one.automaton, other.automaton)
+
+
+def _have_automata(*formulas: s.Formula) -> bool:
+    """Whether automata of these formulas can be compared within seconds."""
+    return len(Alphabet.of(formulas).letters) <= MOST_LETTERS
 
 
 def _always_true(formula: s.Formula) -> bool:
