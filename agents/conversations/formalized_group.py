@@ -103,7 +103,6 @@ class FormalizedGroup(StrictModel):
         command: the command line that continues with these groups, where one wrote them.
     """
 
-    kind: Literal["group"] = "group"
     group: str
     environment: str
     regulation: str

@@ -105,23 +105,6 @@ class MutationScore:
     survivors: tuple[Survivor, ...]
 
 
-class ExtractionFunnel(StrictModel):
-    """Counts of provisions and of rules.
-
-    Attributes:
-        bound: provisions on which a rule rests.
-        written: rules in the last answers of all formalizers.
-        accepted: those to which there was no objection.
-        kept: rules of the set that is left.
-    """
-
-    provisions: int
-    bound: int
-    written: int
-    accepted: int
-    kept: int
-
-
 @dataclass(frozen=True, slots=True)
 class TaskFunnel:
     """The task funnel: traces tried, pairs accepted, and why the others were dropped (reason -> count).
@@ -151,38 +134,22 @@ class DeletionCheck:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionScore:
-    """Extracted rules against the gold rules (`lawtrace.environments.domains.loader.Domain.gold_file`), matched by
-    equivalence of automata.
+    """Extracted rules, and what they say of sessions beside the gold rules about the same provisions.
 
     Attributes:
-        curated: number of gold rules; None if none cite the text that was read.
-        restated: whether the rules were extracted from a restatement rather than from the text as published.
-        source: the document, or the original of the restatement.
-        extracted_by: the models that wrote them.
+        rules: how many there are.
+        provisions: how many were read; ``bound``: on how many of them a rule rests.
+        models: those that wrote the rules.
+        kept: lawful sessions that the rules keep, and how many there are; None if not counted.
+        caught: sessions that break the gold rules and that the rules break, too, and how many there are.
     """
 
-    extracted: int
-    curated: int | None
-    found: int
-    restated: bool
-    source: str = ""
-    extracted_by: str = ""
-    missed: tuple[str, ...] = ()
-    surplus: tuple[str, ...] = ()
-    steps: ExtractionFunnel | None = None
-    """Number of provisions and rules left after each step; None if not counted."""
+    rules: int
+    provisions: int
+    bound: int
+    models: str
     kept: tuple[int, int] | None = None
-    """Lawful sessions that the rules keep, and how many there are (`lawtrace rules evaluate`); None if not counted."""
     caught: tuple[int, int] | None = None
-    """Sessions that break the gold rules and that the rules break, too, and how many there are."""
-
-    @property
-    def precision(self) -> float | None:
-        return self.found / self.extracted if self.extracted and self.curated is not None else None
-
-    @property
-    def recall(self) -> float | None:
-        return self.found / self.curated if self.curated else None
 
     @staticmethod
     def rate(counted: tuple[int, int] | None) -> float | None:
@@ -192,19 +159,12 @@ class ExtractionScore:
     @property
     def sentence(self) -> str:
         """What was extracted from the text, and the score if there is one."""
-        counts = f"{self.extracted} rule{'' if self.extracted == 1 else 's'}"
-        if self.steps is not None:
-            counts = f"{self.steps.provisions} provisions, {self.steps.bound} of them with a rule; {counts}"
-        if not self.extracted:
-            result = "Without a rule there is no score."
-        elif self.kept is not None and self.caught is not None:
-            result = "Of {1} lawful sessions they allow {0};".format(*self.kept)
-            result += " of {1} that break a gold rule they forbid {0}.".format(*self.caught)
-        elif self.curated is None:
-            result = "There are no gold rules for this document."
-        else:
-            result = f"Equal automata: {self.found} of {self.curated} gold rules."
-        return f"Extraction ({self.extracted_by}): {counts}. {result}"
+        rules = f"{self.rules} rule{'' if self.rules == 1 else 's'}"
+        text = f"Extraction ({self.models}): {self.provisions} provisions, {self.bound} of them with a rule; {rules}."
+        if self.kept is not None and self.caught is not None:
+            text += " Of {1} lawful sessions they allow {0};".format(*self.kept)
+            text += " of {1} that break a gold rule they forbid {0}.".format(*self.caught)
+        return text
 
 
 @dataclass(frozen=True, slots=True)

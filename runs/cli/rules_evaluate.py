@@ -18,12 +18,12 @@ from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.text import percent
 from lawtrace.runs.scoring.rule_behaviour import BehaviourScore, JudgedSet, Share, ToldSession, cites, score_behaviour
-from lawtrace.runs.scoring.rule_comparison import unmatched_rules
 from lawtrace.runs.scoring.session_bank import BankSession, make_sessions
 from lawtrace.runs.stages.artifacts import FORMALIZED
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.schemas.errors import InputError
 from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.rule_transforms import same_rule
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 from lawtrace.solver.traces import Trace
 
@@ -152,8 +152,7 @@ def _of_law(rules: Sequence[Rule]) -> list[Rule]:
 
 def _equal_automata(rules: Sequence[Rule], golden: Sequence[Rule]) -> dict[str, bool]:
     ours, theirs = ([rule for rule in one if isinstance(rule.compiled, Automaton)] for one in (rules, golden))
-    missed, _ = unmatched_rules(ours, theirs)
-    return {rule.id: rule.id not in missed for rule in theirs}
+    return {rule.id: any(same_rule(rule, other) for other in ours) for rule in theirs}
 
 
 def _references(file: Path, domain: Domain) -> list[Trace]:

@@ -24,11 +24,10 @@ from lawtrace.runs.report.sections import make_extraction_report
 from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.artifacts import EXTRACTED_RULES, FORMALIZED
 from lawtrace.runs.stages.build import groups_of
-from lawtrace.runs.stages.rules_stage import score_extraction
+from lawtrace.runs.stages.rules_stage import count_extraction
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.runs.web.export import export_report
 from lawtrace.schemas.errors import InputError, OperationalError
-from lawtrace.solver.rules import load_rules
 
 RESTATED = ".toml"
 _MOST_WARNINGS = 5
@@ -121,7 +120,6 @@ def _write_rules(
     export_report(make_extraction_report(groups), written[1])
     review = ["lawtrace", "rules", "review", str(written[0]), "--env", options.environment]
     review += [] if document is None else ["--document", str(document)]
-    score = score_extraction(groups, rules, load_rules(domain.gold_file), inputs.extracted_regulation)
     return CommandResult(
         {
             "rules": len(rules),
@@ -129,15 +127,13 @@ def _write_rules(
             "page": str(written[1]),
             "groups": dict(Counter(group.determinacy for group in groups)),
             "questions": sum(bool(session.judgments) for group in groups for session in group.sessions),
-            "precision": score.precision,
-            "recall": score.recall,
             "unread": len(unread),
         },
         (
             *_warnings(inputs.published.parse_warnings if inputs.published else ()),
             *_shown(groups, shlex.join(review)),
             rule_table(rules),
-            score.sentence,
+            count_extraction(groups, rules).sentence,
             *(Note(f"{group.group} is not read; run the command again: {group.failure}") for group in unread),
             Note(
                 f"`lawtrace rules evaluate {out} --env {domain.environment.name}` compares them with the curated rules."

@@ -10,13 +10,11 @@ from lawtrace.runs.stages import artifacts as files
 from lawtrace.runs.stages.build import extracts
 from lawtrace.runs.stages.execution import run_program
 from lawtrace.runs.stages.habits import find_task_habits, habit_steps
-from lawtrace.runs.stages.resolve import rules_over_offered_tools
 from lawtrace.runs.stages.stage import Made, Stage, StageContext, StageInputs
 from lawtrace.runs.store.stage_store import AnyFile, Products
 from lawtrace.runs.tasks import Task, trace_of
 from lawtrace.schemas.findings import DeletionCheck, ExtractionScore, Findings, OracleStrengthRow
 from lawtrace.solver.coverage.mutations import measure_mutation_score
-from lawtrace.solver.rules import load_rules
 from lawtrace.solver.traces import print_program, without_call
 
 
@@ -103,16 +101,13 @@ async def _find(context: StageContext, products: Products) -> Made:
 
 def _extraction_score(context: StageContext, products: Products) -> ExtractionScore | None:
     """The score of the extracted rules against the gold rules; None if a conversation failed."""
-    from lawtrace.runs.stages.rules_stage import score_extraction, score_sessions
+    from lawtrace.runs.stages.rules_stage import count_extraction, score_sessions
 
-    groups, gold, domain = products[files.FORMALIZED], context.rules, context.domain
+    groups, extracted = products[files.FORMALIZED], products[files.EXTRACTED_RULES]
     if not all(one.is_read for one in groups):
         return None
-    if context.recipe.rules.file is None and domain.gold_file != domain.rules_file:
-        gold = rules_over_offered_tools(context.recipe, domain, load_rules(domain.gold_file))
-    extracted = products[files.EXTRACTED_RULES]
-    score = score_extraction(groups, extracted, gold, context.extracted_regulation)
-    return score_sessions(score, groups, extracted, context) if domain.environment.simulated else score
+    score = count_extraction(groups, extracted)
+    return score_sessions(score, groups, extracted, context) if context.domain.environment.simulated else score
 
 
 async def _check_quality(context: StageContext, products: Products) -> Made:

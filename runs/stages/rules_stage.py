@@ -1,4 +1,4 @@
-"""Regulation and tools to rules, and the score of extracted rules against gold rules."""
+"""Regulation and tools to rules, and the score of extracted rules beside gold rules."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -7,13 +7,12 @@ from lawtrace.agents.conversations.formalization import Formalizing
 from lawtrace.agents.conversations.formalized_group import FormalizedGroup, GivenJudgment, latest_answers
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.roles.extraction_roles import ANNOTATOR, LTL_CRITIC, POLICY_EXTRACTOR
-from lawtrace.environments.regulations.regulation import Provision, Regulation
+from lawtrace.environments.regulations.regulation import Provision
 from lawtrace.runs.scoring.rule_behaviour import JudgedSet, cites, score_behaviour
-from lawtrace.runs.scoring.rule_comparison import distinct_rules, unmatched_rules
 from lawtrace.runs.scoring.session_bank import make_sessions
 from lawtrace.runs.stages.stage import StageContext, StageInputs
 from lawtrace.runs.store.stage_files import read_rows
-from lawtrace.schemas.findings import ExtractionFunnel, ExtractionScore
+from lawtrace.schemas.findings import ExtractionScore
 from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.model_spec import ModelSpec
 from lawtrace.solver.rules import Rule
@@ -51,40 +50,13 @@ async def formalize(
     return await formalizing.groups(groups, on_group)
 
 
-def rests_on(rules: Sequence[Rule], regulation: Regulation) -> bool:
-    """Whether the text has every provision that the rules cite. A published text has no short name to compare."""
-    return bool(rules) and all(
-        rule.provisions
-        and (not regulation.restated or rule.regulation == regulation.id)
-        and all(map(regulation.cited, rule.provisions))
-        for rule in rules
-    )
-
-
-def score_extraction(
-    groups: Sequence[FormalizedGroup], extracted: Sequence[Rule], gold: Sequence[Rule], regulation: Regulation
-) -> ExtractionScore:
-    """Score rules as `lawtrace.runs.scoring.rule_comparison` compares them, if the gold rules rest on the text read."""
-    distinct = distinct_rules(extracted)
-    has_gold = rests_on(gold, regulation)
-    missed, surplus = unmatched_rules(distinct, gold) if has_gold else ((), ())
-    written = [one for group in groups for one in group.formalizations]
+def count_extraction(groups: Sequence[FormalizedGroup], extracted: Sequence[Rule]) -> ExtractionScore:
+    """Count provisions and rules."""
     return ExtractionScore(
-        len(distinct),
-        len(gold) if has_gold else None,
-        len(gold) - len(missed) if has_gold else 0,
-        restated=regulation.restated,
-        source=regulation.source,
-        extracted_by=", ".join(dict.fromkeys(one.model for one in written)),
-        missed=missed,
-        surplus=surplus,
-        steps=ExtractionFunnel(
-            provisions=sum(len(group.provisions) for group in groups),
-            bound=len({citation for rule in extracted for citation in rule.provisions}),
-            written=sum(len(one.proposal.rules) for one in written),
-            accepted=sum(len(one.rules) for one in written),
-            kept=len(extracted),
-        ),
+        rules=len(extracted),
+        provisions=sum(len(group.provisions) for group in groups),
+        bound=len({citation for rule in extracted for citation in rule.provisions}),
+        models=", ".join(dict.fromkeys(one.model for group in groups for one in group.formalizations)),
     )
 
 

@@ -80,7 +80,6 @@ def test_a_run_can_use_the_extracted_rules(tmp_path: Path, monkeypatch: pytest.M
     assert {verdict.outcome for verdict in result.verdicts} == {"safe_success"}
     extraction = result.findings.extraction
     assert extraction is not None
-    assert (extraction.restated, extraction.precision, extraction.recall) == (False, 1, 1)
     assert extraction.rate(extraction.kept) == 1
     assert (extraction.rate(extraction.caught) or 0) > 0.4
 

@@ -146,16 +146,7 @@ def make_content() -> ReportContent:
         findings=Findings(
             funnel=TaskFunnel(traces=4, accepted=2, rounds={1: 2, 2: 2}, dropped={f"it leaks {HOSTILE}": 2}),
             deletions=DeletionCheck(4, 3, ("banking-1: CheckAuthorization, call 1",)),
-            extraction=ExtractionScore(
-                3,
-                2,
-                1,
-                restated=True,
-                source="PSD2",
-                extracted_by="openai:some",
-                missed=("record-bill",),
-                surplus=("made-up", "other"),
-            ),
+            extraction=ExtractionScore(3, 2, 1, "openai:some", kept=(4, 5), caught=(2, 3)),
         ),
         notices=("No LLM took part.",),
     )

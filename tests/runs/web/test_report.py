@@ -13,7 +13,6 @@ from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.sections import make_run_report
 from lawtrace.runs.web.export import export_report, render_report
 from lawtrace.schemas.errors import InputError, OperationalError
-from lawtrace.schemas.findings import ExtractionScore, Findings
 
 VOID = {"meta", "br", "input", "img", "link", "hr", "wbr"}
 
@@ -105,8 +104,6 @@ def test_the_funnel_and_the_strength_of_the_rules(page: Page):
     assert "2 pairs accepted: an acceptance rate of 50.0 %" in text
     assert "3 of 4 single deletions of a compliance call turned the verdict unsafe" in text
     assert "banking-1: CheckAuthorization, call 1" in text
-    assert "Missed: record-bill" in text
-    assert "Surplus: made-up, other" in text
 
 
 def test_the_inference_gap_by_rule_and_provision_and_style(page: Page):
@@ -197,19 +194,3 @@ def test_a_report_that_cannot_be_written_is_an_error_with_its_path(content: Repo
     (tmp_path / "file").write_text("")
     with pytest.raises(OperationalError, match=r"file.report\.html"):
         export_report(make_run_report(content), tmp_path / "file" / "report.html")
-
-
-@pytest.mark.parametrize(
-    ("score", "sentence"),
-    [
-        (ExtractionScore(2, None, 0, restated=False), "There are no gold rules for this document"),
-        (ExtractionScore(0, 7, 0, restated=True), "0 rules. Without a rule there is no score."),
-    ],
-)
-def test_without_gold_rules_or_without_a_rule_a_sentence_takes_the_place_of_the_score(
-    content: ReportContent, score: ExtractionScore, sentence: str
-) -> None:
-    page = render_report(replace(content, findings=Findings(extraction=score)))
-    assert sentence in page
-    assert "Extracted rules</caption>" not in page
-    assert score.precision is None
