@@ -1,14 +1,19 @@
 """Signatures: what the declaration of an environment says of the values that rules are about."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
+from lawtrace.environments.spec import expressions as e
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.effects import Result, RowsResult, ValueResult
+from lawtrace.environments.spec.expressions import Term
 from lawtrace.environments.spec.open_types import OrNull
+from lawtrace.environments.spec.state import Field
 from lawtrace.environments.spec.tools import Tool
-from lawtrace.environments.spec.types import MOMENT, ListOf, ObjectOf, ValueType
+from lawtrace.environments.spec.types import BOOLEAN, INTEGER, MOMENT, ListOf, ObjectOf, Value, ValueType, WrongValue
 from lawtrace.schemas.events import SPEAKERS
 from lawtrace.solver.logic.terms import Kind
 
@@ -22,6 +27,8 @@ class Declared:
         elements: of a list.
         fields: of an object; others do not exist unless `others` says what they are.
         date: whether a text can be a date.
+        present: of `simulated_signature`: whether there is a value where there is one of what it is part of.
+        type: of a scalar, if it is declared.
     """
 
     kind: Kind | None = None
@@ -29,12 +36,15 @@ class Declared:
     fields: "Mapping[str, Declared] | None" = None
     date: bool = True
     others: "Declared | None" = None
+    present: bool = False
+    type: ValueType | None = None
 
 
 ANYTHING: Final = Declared()
 NUMBER: Final = Declared("number")
 TEXT: Final = Declared("string")
 TIME: Final = Declared("time")
+COUNT: Final = Declared("number", present=True, type=INTEGER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +77,50 @@ def environment_signature(environment: Environment) -> Signature:
     return {**MESSAGES, **tools}
 
 
+@lru_cache(maxsize=64)
+def simulated_signature(environment: Environment) -> Signature:
+    """What is certain of the values of each completed call in the simulator. Without a simulator nothing is."""
+    return {
+        name: ToolSignature(
+            {one.name: replace(_of_type(one.type), present=one.required) for one in tool.parameters},
+            Declared("object", fields={one.name: _of_completed(one) for one in tool.results}, present=True),
+        )
+        for name, tool in environment.tools.items()
+        if environment.simulated
+    }
+
+
+def _of_completed(result: Result) -> Declared:
+    if isinstance(result, ValueResult) and not _fits(result.term, result.type):
+        return ANYTHING
+    return replace(_of_type(result.type), present=not (isinstance(result, RowsResult) and result.single))
+
+
+def _fits(term: Term, value_type: ValueType) -> bool:
+    """Whether each value of a term is known to be of a type: what stands for missing rows need not be."""
+
+    def fits(value: Value) -> bool:
+        with suppress(WrongValue, ValueError, TypeError, OverflowError):
+            return value is not None and value_type.decode(value_type.encode(value)) == value
+        return False
+
+    match term:
+        case e.Constant(value=value):
+            return fits(value)
+        case e.Choose(then=one, otherwise=other) | e.IfGiven(body=one, default=other):
+            return _fits(one, value_type) and _fits(other, value_type)
+        case e.ValueOf(entity=entity, field=name, otherwise=otherwise):
+            return entity.fields[name] == Field(value_type, order_dependent=entity.fields[name].order_dependent) and (
+                fits(otherwise)
+            )
+        case e.Junction() | e.Negation() | e.Exists() | e.AnyItem() | e.IsEmpty() | e.Succeeded():
+            return value_type == BOOLEAN
+        case e.BinaryOperation(symbol=symbol):
+            return value_type == BOOLEAN and symbol not in "+-*"
+        case _:
+            return False
+
+
 def _of_result(tool: Tool, *, simulated: bool) -> Declared:
     if not simulated:
         return ANYTHING if tool.returns is None else _of_type(tool.returns)
@@ -76,14 +130,15 @@ def _of_result(tool: Tool, *, simulated: bool) -> Declared:
 def _of_type(value_type: ValueType) -> Declared:
     match value_type:
         case OrNull(value=inner):
-            return _of_type(inner)
+            return replace(_of_type(inner), present=False)
         case ListOf(items=items):
-            return Declared("list", _of_type(items))
-        case ObjectOf(fields=fields, others=others):
-            known = {name: _of_type(part) for name, part in fields.items()}
-            return Declared("object", fields=known, others=None if others is None else _of_type(others))
+            return Declared("list", _of_type(items), present=True)
+        case ObjectOf(fields=fields, optional=optional, others=others):
+            known = {name: replace(_of_type(part), present=name not in optional) for name, part in fields.items()}
+            rest = None if others is None else replace(_of_type(others), present=False)
+            return Declared("object", fields=known, others=rest, present=True)
         case _:
-            return _of_scalar(value_type)
+            return replace(_of_scalar(value_type), present=True, type=value_type)
 
 
 def _of_scalar(value_type: ValueType) -> Declared:

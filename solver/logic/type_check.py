@@ -16,10 +16,11 @@ A variable has the kind of what it is equated with. Errors point at the place in
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Final
 
+from lawtrace.environments.spec.types import DATE, INTEGER, MOMENT
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic import terms
@@ -27,7 +28,7 @@ from lawtrace.solver.logic.conditions import Comparison, Condition, ElementCondi
 from lawtrace.solver.logic.lifting import safe_form
 from lawtrace.solver.logic.parser import located
 from lawtrace.solver.logic.safety import UnsafeFormulaError
-from lawtrace.solver.logic.signature import ANYTHING, NUMBER, TEXT, TIME, Declared, Signature
+from lawtrace.solver.logic.signature import ANYTHING, COUNT, NUMBER, TEXT, TIME, Declared, Signature
 from lawtrace.solver.logic.terms import NAMES
 
 
@@ -102,31 +103,31 @@ def _nearest(name: str, known: Collection[str]) -> str:
 
 
 @dataclass(slots=True)
-class _Variable:
+class Variable:
     """The kind of a variable, once a comparison gives it, and the comparison."""
 
     declared: Declared = ANYTHING
     given: str = ""
 
 
-_Scope = Mapping[str, _Variable]
+Scope = Mapping[str, Variable]
 
 
-def _comparisons(formula: s.Formula, scope: _Scope, signature: Signature) -> "Iterator[_Check]":
+def _comparisons(formula: s.Formula, scope: Scope, signature: Signature) -> "Iterator[_Check]":
     """Every comparison of a formula with what its names mean there."""
     match formula:
         case s.Atom(_, condition):
             if condition is not None:
-                yield from _in_condition(condition, _Context(formula, scope, signature))
+                yield from _in_condition(condition, TermContext(formula, scope, signature))
         case s.ForAll(variables, body) | s.Exists(variables, body):
-            inner = {**scope, **{name: _Variable() for name in variables}}
+            inner = {**scope, **{name: Variable() for name in variables}}
             yield from _comparisons(body, inner, signature)
         case s.Compare(comparison):
-            context = _Context(None, scope, signature)
+            context = TermContext(None, scope, signature)
             for aggregate in s.aggregates_of(formula):
                 if isinstance(aggregate, s.RelationAggregate):
-                    inner = {**scope, **{name: _Variable() for name in aggregate.variables}}
-                    context.inner[str(aggregate)] = _Context(None, inner, signature)
+                    inner = {**scope, **{name: Variable() for name in aggregate.variables}}
+                    context.inner[str(aggregate)] = TermContext(None, inner, signature)
                     yield from _comparisons(aggregate.formula, inner, signature)
                 else:
                     for part in (aggregate.atom, aggregate.since):
@@ -137,31 +138,38 @@ def _comparisons(formula: s.Formula, scope: _Scope, signature: Signature) -> "It
                 yield from _comparisons(part, scope, signature)
 
 
-def _in_condition(condition: Condition, context: "_Context") -> "Iterator[_Check]":
+def _in_condition(condition: Condition, context: "TermContext") -> "Iterator[_Check]":
     yield _Check(condition, context)
     inner = context
     if isinstance(condition, ElementCondition):
         elements = {**context.elements, condition.name: condition.elements}
-        inner = _Context(context.atom, context.scope, context.signature, elements)
+        inner = TermContext(context.atom, context.scope, context.signature, elements)
     for part in condition_parts(condition):
         yield from _in_condition(part, inner)
 
 
 @dataclass(frozen=True, slots=True)
-class _Context:
+class TermContext:
     """What names mean in a comparison: the call, the variables, the named elements of lists."""
 
     atom: s.Atom | None
-    scope: _Scope
+    scope: Scope
     signature: Signature
     elements: Mapping[str, terms.Term] = field(default_factory=dict[str, terms.Term])
-    inner: "dict[str, _Context]" = field(default_factory=dict[str, "_Context"])
+    inner: "dict[str, TermContext]" = field(default_factory=dict[str, "TermContext"])
 
     def fault(self, message: str, *parts: object) -> _Fault:
         if self.atom is None:
             return _Fault(message, *parts)
         place = "" if str(self.atom) in message else f" (in `{self.atom}`)"
         return _Fault(f"{message}{place}", self.atom, *parts, tool=self.atom.tool)
+
+    def known(self, term: terms.Term) -> Declared:
+        """What is known of the value of a term; nothing if it never has one."""
+        try:
+            return self.of(term)
+        except _Fault:
+            return ANYTHING
 
     def of(self, term: terms.Term) -> Declared:
         """What is known of the value of a term. Raises _Fault if it never has one."""
@@ -173,14 +181,14 @@ class _Context:
                 return self._steps(_elements(of_list), path, term, 1)
             case terms.LiteralValue(content):
                 date = not isinstance(content, str) or terms.parse_date(content) is not terms.MISSING
-                return Declared(terms.kind_of(content), date=date)
+                return Declared(terms.kind_of(content), date=date, present=True)
             case terms.LiteralList(items):
                 kinds: set[terms.Kind | None] = {terms.kind_of(item.content) for item in items}
                 return Declared("list", Declared(kinds.pop()) if len(kinds) == 1 else ANYTHING)
             case terms.SpanLiteral() | terms.Position():
-                return NUMBER
+                return COUNT
             case terms.Now():
-                return TIME
+                return replace(TIME, present=True)
             case terms.BoundVariable(name):
                 return self.scope[name].declared if name in self.scope else ANYTHING
             case terms.Arithmetic():
@@ -188,7 +196,7 @@ class _Context:
             case terms.FunctionCall():
                 return self._call(term)
             case s.EventAggregate(_, inner, atom):
-                return self._aggregate(term, inner, _Context(atom, self.scope, self.signature))
+                return self._aggregate(term, inner, TermContext(atom, self.scope, self.signature))
             case s.RelationAggregate(_, inner):
                 return self._aggregate(term, inner, self.inner[str(term)])
             case _:
@@ -212,10 +220,10 @@ class _Context:
                 case None:
                     return ANYTHING
                 case "list" if isinstance(step, int):
-                    value = value.elements or ANYTHING
+                    value = replace(value.elements or ANYTHING, present=False)
                 case "list":
                     of_rows = self._member(value.elements or ANYTHING, str(step), f"a row of `{done}`", term)
-                    value = Declared("list", of_rows)
+                    value = Declared("list", of_rows, present=True)
                 case "object":
                     value = self._member(value, str(step), f"`{done}`", term)
                 case kind:
@@ -253,27 +261,26 @@ class _Context:
             fits = term.operator == "+"
         if not fits and None not in kinds:
             raise self.fault(f"`{term}`: of times there are differences, and sums with a number of seconds", term)
-        return (
-            NUMBER
-            if kinds[0] != "number" and kinds[1] in ("time", "string")
-            else TIME
-            if "number" in kinds
-            else ANYTHING
-        )
+        if kinds[0] != "number" and kinds[1] in ("time", "string"):
+            return NUMBER
+        return TIME if "number" in kinds else ANYTHING
 
     def _call(self, term: terms.FunctionCall) -> Declared:
         accepted, gives = terms.FUNCTIONS[term.function].accepts, terms.FUNCTIONS[term.function].gives
+        is_whole, present = term.function in ("len", "days", "years"), term.function in ("len", "lower", "days")
         for argument in term.arguments:
             found = self.of(argument)
+            is_time = found.kind == "time" or found.type in (DATE, MOMENT)
+            present = present and found.present and (is_time or term.function != "days")
             if found.kind is not None and found.kind not in accepted:
                 raise self.fault(f"`{term}`: `{argument}` is {NAMES[found.kind]}, not {_either(accepted)}", term)
             inner = found.elements.kind if found.elements is not None else None
             if accepted == ("list",) and inner not in (None, "number"):
                 raise self.fault(f"`{term}`: `{argument}` is a list, but not of numbers", term)
-        return Declared(gives)
+        return Declared(gives, present=present, type=INTEGER if is_whole else None)
 
     def _aggregate(
-        self, term: s.EventAggregate | s.RelationAggregate, inner: terms.Term | None, context: "_Context"
+        self, term: s.EventAggregate | s.RelationAggregate, inner: terms.Term | None, context: "TermContext"
     ) -> Declared:
         if inner is None or (isinstance(term, s.EventAggregate) and term.distinct):
             if inner is not None:
@@ -294,7 +301,7 @@ class _Check:
     """A comparison, or another condition, in its context."""
 
     condition: Condition
-    context: _Context
+    context: TermContext
 
     def learn(self) -> None:
         """Take over the kinds of variables."""

@@ -1,14 +1,23 @@
 """What separation answers, how sessions are judged for it, and the proof that two rule sets are equal."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Final
 
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
+from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.questions import TraceOutcome
+from lawtrace.solver.logic import syntax as s
+from lawtrace.solver.logic.entailment import visibly_entails
+from lawtrace.solver.logic.lifting import safe_form
+from lawtrace.solver.logic.normal_form import conjunction, normal_form
+from lawtrace.solver.logic.safety import UnsafeFormulaError
+from lawtrace.solver.logic.signature import Signature
+from lawtrace.solver.logic.typed_form import typed_forms
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.monitoring.rule_status import OUTCOMES, RuleStatus
 from lawtrace.solver.rules import Rule
@@ -36,6 +45,9 @@ class SeparatingTrace:
     first: TraceOutcome
     second: TraceOutcome
 
+
+BY_TYPES: Final = " It uses that arguments and results of completed calls have the declared types."
+"""What is added to a proof."""
 
 Separation = Found[SeparatingTrace] | Proof[SeparatingTrace] | Unknown
 """A proof says that the two judge every trace alike that keeps the rules of its core, which are of the context."""
@@ -85,12 +97,46 @@ class Judge:
         return "broken" if "broken" in outcomes else "undetermined" if outcomes else "kept"
 
 
+def have_equal_form(sets: Sequence[Mapping[str, Rule]], signature: Signature) -> bool:
+    """Whether the form of two rule sets shows that they are equal, with what is certain of calls."""
+    rules = [rule for one in sets for rule in one.values()]
+    try:
+        forms = [normal_form(form) for form in typed_forms([rule.parsed for rule in rules], signature)]
+        for rule in rules:  # what is not safe depends on which values the rule compares
+            safe_form(rule.parsed)
+    except UnsafeFormulaError:
+        return False
+    one, other = conjunction(forms[: len(sets[0])]), conjunction(forms[len(sets[0]) :])
+    return visibly_entails(one, other) and visibly_entails(other, one)
+
+
 def prove_equal(
-    sets: Sequence[Mapping[str, Rule]], context: Mapping[str, Rule], prover: Prover, tools: Mapping[str, ToolSchema]
+    sets: Sequence[Mapping[str, Rule]],
+    context: Mapping[str, Rule],
+    prover: Prover,
+    tools: Mapping[str, ToolSchema],
+    signature: Signature,
 ) -> Proof[SeparatingTrace] | None:
     """A proof that two rule sets judge every trace alike that keeps the rules of the context, as far as it is found."""
-    named = [*context.items(), *sets[0].items(), *sets[1].items()]
-    rules = [Rule(id=name, formula=str(rule.parsed)) for name, rule in named]
+    named = {name: rule.parsed for one in (context, *sets) for name, rule in one.items()}
+    typed = dict(zip(named, typed_forms([*named.values()], signature), strict=True))
+    typed = {name: form if s.is_untimed(form) else named[name] for name, form in typed.items()}
+    for formulas, by in ((named, ""), (typed, BY_TYPES)) if typed != named else ((named, ""),):
+        with suppress(FormulaError):  # too many conditions on one tool
+            if proof := _proof_of(formulas, sets, context, prover, tools):
+                return replace(proof, shown=f"{proof.shown}{by}")
+    return None
+
+
+def _proof_of(
+    formulas: Mapping[str, s.Formula],
+    sets: Sequence[Mapping[str, Rule]],
+    context: Mapping[str, Rule],
+    prover: Prover,
+    tools: Mapping[str, ToolSchema],
+) -> Proof[SeparatingTrace] | None:
+    """The same for rules with these formulas."""
+    rules = [Rule(id=name, formula=str(formula)) for name, formula in formulas.items()]
     search = RuleSearch(rules, tools, lambda: prover, steps=SEARCH_STEPS)
     proofs: list[Proof[SeparatingTrace]] = []
     for side, implied in enumerate(sets):

@@ -27,15 +27,21 @@ from lawtrace.schemas.events import Event, Json, scalars
 from lawtrace.schemas.questions import TraceOutcome
 from lawtrace.solver.guard.tools import read_tools
 from lawtrace.solver.logic import syntax as s
-from lawtrace.solver.logic.entailment import visibly_entails
-from lawtrace.solver.logic.normal_form import conjunction, normal_form
+from lawtrace.solver.logic.signature import simulated_signature
 from lawtrace.solver.monitoring.rule_status import RuleStatus
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.core import minimal_core
 from lawtrace.solver.search.problem import Budget, Found, Proof, Unknown
 from lawtrace.solver.search.products.call_scopes import free_scope
 from lawtrace.solver.search.products.prover import Prover
-from lawtrace.solver.separation.answers import Judge, SeparatingTrace, Separation, prove_equal
+from lawtrace.solver.separation.answers import (
+    BY_TYPES,
+    Judge,
+    SeparatingTrace,
+    Separation,
+    have_equal_form,
+    prove_equal,
+)
 from lawtrace.solver.separation.demands import Demand, demands, forbidden, needed_calls
 from lawtrace.solver.separation.free_sessions import drawn_sessions, end_of, shortened
 from lawtrace.solver.separation.sessions import RuleValues, Script, SessionSampler
@@ -139,6 +145,7 @@ class Separator:
         self.judge: Final = Judge(self.rules)
         self.prover: Final = Prover(scope := free_scope(environment, messages=True), scope)
         self.tools: Final = read_tools(environment)
+        self.signature: Final = simulated_signature(environment)
         self.values: Final[dict[str, RuleValues]] = {}
 
     @cached_property
@@ -176,7 +183,7 @@ class Separator:
                     session = shortened(events, differs)
                     one, other, _ = outcomes(session)
                     return Found(SeparatingTrace(State(), session, end_of(session), one, other))
-            if proof := prove_equal(sets, context, self.prover, self.tools):
+            if proof := prove_equal(sets, context, self.prover, self.tools, self.signature):
                 return proof
         return Unknown("no session that was tried is judged differently, and equality was not proved")
 
@@ -209,27 +216,24 @@ class _Question:
         self._starts: Final[set[tuple[object, ...]]] = set()
 
     def answer(self) -> Separation:
-        if self._have_equal_form():
+        separator = self._separator
+        if have_equal_form(self._sets, {}):
             return Proof(shown="Their normal forms imply each other.")
-        others = self._separator.rules.keys() - self._skipped
+        if have_equal_form(self._sets, separator.signature):
+            return Proof(shown=f"Their normal forms imply each other.{BY_TYPES}")
+        others = separator.rules.keys() - self._skipped
         for steps, context in ((min(FIRST_STEPS, self._budget.steps), ()), (self._budget.steps, others)):
             found = self._look(steps)
             if found is not None:
                 events, end = found.script.execute(self._environment)
                 return Found(SeparatingTrace(found.script.initial, tuple(events), end, *self._outcomes(events, end)))
-            named = {name: rule for name, rule in self._separator.rules.items() if name in context}
-            if proof := prove_equal(self._sets, named, self._separator.prover, self._separator.tools):
+            named = {name: rule for name, rule in separator.rules.items() if name in context}
+            if proof := prove_equal(self._sets, named, separator.prover, separator.tools, separator.signature):
                 return proof
         if not self._near:
             return Unknown("no session that was tried is judged differently, and equality was not proved")
         missed = ", ".join(self._near[0].not_kept)
         return Unknown(f"the sessions found that are judged differently do not keep other rules: {missed}")
-
-    # Proofs
-
-    def _have_equal_form(self) -> bool:
-        one, other = (conjunction(normal_form(rule.parsed) for rule in rules.values()) for rules in self._sets)
-        return visibly_entails(one, other) and visibly_entails(other, one)
 
     # Sessions
 

@@ -4,9 +4,12 @@ Unlike `tests.support.random_declarations`, which nests random terms in one tool
 on each other. Deterministic in the seed. There is one initial state, so a claim about all initial states is about it.
 """
 
+from collections.abc import Iterator
 from random import Random
 
 from lawtrace.environments import spec as s
+from lawtrace.environments.runtime.session import Session
+from lawtrace.solver.planner.argument_choices import plain_chooser
 
 PURSES = s.table("purses", "purse", prefix="P-", purse_id=s.TEXT, name=s.TEXT, balance=s.MONEY, closed=s.BOOLEAN)
 SESSION = s.table("session", "session", session_id=s.TEXT, authorized=s.BOOLEAN, shut=s.BOOLEAN)
@@ -28,6 +31,20 @@ def purse(name: str) -> s.Parameter:
 
 
 IS_SHUT = s.exists(SESSION, lambda row: row.shut)
+
+
+def random_sessions(environment: s.Environment, random: Random, count: int) -> Iterator[Session]:
+    """Sessions of up to six calls with arguments drawn without a look at the rules."""
+    chooser = plain_chooser(environment)
+    for _ in range(count):
+        session = Session(environment, environment.populate(random))
+        for _ in range(random.randrange(1, 7)):
+            tool = random.choice([*environment.tools.values()])
+            drawn = chooser.sample_blindly(tool, session.state, random)
+            session.call(
+                tool.name, {one.name: one.type.encode(drawn[one.name]) for one in tool.parameters if one.name in drawn}
+            )
+        yield session
 
 
 def random_multi_tool_environment(seed: int) -> tuple[s.Environment, tuple[str, ...]]:

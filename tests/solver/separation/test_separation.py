@@ -12,12 +12,11 @@ from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.schemas.questions import Question, Reading
 from lawtrace.solver.coverage.rule_mutants import rule_mutants
 from lawtrace.solver.logic import syntax as s
-from lawtrace.solver.planner.argument_choices import plain_chooser
 from lawtrace.solver.rules import Rule, load_rules
 from lawtrace.solver.search.problem import Budget, Found, Proof, Unknown
 from lawtrace.solver.separation.answers import SeparatingTrace, Separation
 from lawtrace.solver.separation.separation import Separator, separate
-from tests.support.random_environments import random_multi_tool_environment
+from tests.support.random_environments import random_multi_tool_environment, random_sessions
 
 BANKING = load_domain("banking").environment
 RULES = load_rules(load_domain("banking").rules_file)
@@ -76,15 +75,7 @@ def test_random_rules_of_random_environments(seed: int) -> None:
             assert not isinstance(reverse, Found)
     proved = [names for names, answer in answers.items() if isinstance(answer, Proof)]
     assert {(rule.id, rule.id) for rule in rules} <= {*proved}
-    random, chooser = Random(seed), plain_chooser(environment)
-    for _ in range(100):
-        session = Session(environment, environment.populate(random))
-        for _ in range(random.randrange(1, 7)):
-            tool = random.choice([*environment.tools.values()])
-            drawn = chooser.sample_blindly(tool, session.state, random)
-            session.call(
-                tool.name, {one.name: one.type.encode(drawn[one.name]) for one in tool.parameters if one.name in drawn}
-            )
+    for session in random_sessions(environment, Random(seed), 100):
         kept = {one.rule: not one.broken for one in judge_rules(rules, session.events, (), end=session.end)}
         assert all(kept[one] == kept[other] for one, other in proved)
 
@@ -94,6 +85,10 @@ def test_random_rules_of_random_environments(seed: int) -> None:
     [
         ("G(PayBill -> O CheckAuthorization)", "G !(PayBill & !O CheckAuthorization)"),
         ("G(PayBill -> F RecordAuditEvent)", "!F(PayBill & !F RecordAuditEvent)"),
+        (
+            "G(PayBill -> O CheckAuthorization(result.authorized))",
+            "!(!CheckAuthorization(result.authorized != false) U PayBill)",
+        ),
         ("G(PayBill -> F[<= 24h] RecordAuditEvent)", "G !(PayBill & !F[<= 1440min] RecordAuditEvent)"),
         (
             "forall p: G(PayBill(payee_id == p) -> O SearchPayee(p in result.payees.payee_id))",
