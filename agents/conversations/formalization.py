@@ -174,6 +174,7 @@ class _Group:
             model=named,
             rules=tuple(rule.model_copy(update={"id": prefix + rule.id}) for rule in found.rules),
             refused=found.refused,
+            disputed=found.disputed,
             revised=bool(kind),
             proposal=found.last,
         )

@@ -43,8 +43,9 @@ class FormalizerResult(StrictModel):
     Attributes:
         name: a letter, with which the ids of its rules begin where there are several.
         model: its model.
-        rules: those to which there is no objection.
+        rules: those to which code has no objection.
         refused: the others, with the objection.
+        disputed: what the critic still objects to in the rules.
         failure: why there is no proposal, or None.
         revised: whether it saw judged sessions and wrote again.
         proposal: its last answer.
@@ -54,6 +55,7 @@ class FormalizerResult(StrictModel):
     model: str
     rules: tuple[Rule, ...] = ()
     refused: tuple[RuleObjection, ...] = ()
+    disputed: tuple[RuleObjection, ...] = ()
     failure: str | None = None
     revised: bool = False
     proposal: Proposal = Proposal(rules=())

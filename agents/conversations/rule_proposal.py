@@ -26,8 +26,9 @@ class ProposedRules:
     """The result of the conversation.
 
     Attributes:
-        rules: those of the last proposal to which there is no objection.
+        rules: those of the last proposal to which code has no objection.
         refused: the others, with the objections.
+        disputed: what the critic still objects to in the rules that stay.
         last: the last proposal; None if there is none.
         failure: why the conversation could not be finished, or None.
         unusable: whether the reason is an answer that did not parse.
@@ -35,6 +36,7 @@ class ProposedRules:
 
     rules: tuple[Rule, ...]
     refused: tuple[RuleObjection, ...]
+    disputed: tuple[RuleObjection, ...]
     last: Proposal | None
     failure: str | None
     unusable: bool = False
@@ -93,9 +95,8 @@ async def propose_rules(
     last = messages[-1][1]
     failure, unusable = (last.reason, last.answered) if isinstance(last, RoleFailure) else (None, False)
     if not proposals:
-        return ProposedRules((), (), None, failure or "no answer was usable", unusable)
-    rules, refused = _accepted(proposals[-1], messages, environment, regulation)
-    return ProposedRules(rules, refused, proposals[-1], failure, unusable)
+        return ProposedRules((), (), (), None, failure or "no answer was usable", unusable)
+    return ProposedRules(*_accepted(proposals[-1], messages, environment, regulation), proposals[-1], failure, unusable)
 
 
 def _objection(rule: str | None, because: str) -> RuleObjection:
@@ -202,17 +203,19 @@ def _since_proposal(messages: Sequence[Utterance]) -> list[Candidates]:
 
 def _accepted(
     last: Proposal, messages: Sequence[Utterance], environment: Environment, regulation: Regulation
-) -> tuple[tuple[Rule, ...], tuple[RuleObjection, ...]]:
-    """The rules of the last proposal without an objection, and the objections to the others."""
-    position = max(number for number, (_, content) in enumerate(messages) if content is last)
-    objections = {one.rule: one for one in reversed(invalid_rules(last, environment, regulation))}
-    for _, content in messages[position:]:
-        found = content.findings if isinstance(content, Candidates) else getattr(content, "objections", ())
-        for one in found:
-            objections.setdefault(one.rule, one)
-    rules = tuple(rule for rule in valid_rules(last, environment, regulation) if rule.id not in objections)
+) -> tuple[tuple[Rule, ...], tuple[RuleObjection, ...], tuple[RuleObjection, ...]]:
+    """The rules of the last proposal without an objection of code, these objections, and those that a critic still has.
+
+    A critic may err as the author may: where rules of several authors differ, sessions decide.
+    """
+    answers = [content for _, content in messages[max(n for n, (_, one) in enumerate(messages) if one is last) :]]
+    proved = [one for content in answers if isinstance(content, Candidates) for one in content.findings]
+    refused = {one.rule: one for one in reversed([*invalid_rules(last, environment, regulation), *proved])}
+    rules = tuple(rule for rule in valid_rules(last, environment, regulation) if rule.id not in refused)
+    objections = [one for content in answers if isinstance(content, Critique) for one in content.objections]
+    disputed = {one.rule: one for one in reversed(objections) if one.rule in {rule.id for rule in rules}}
     ids = {rule.id for rule in last.rules}
-    return rules, tuple(one for id_, one in objections.items() if id_ in ids)
+    return rules, tuple(one for id_, one in refused.items() if id_ in ids), tuple(reversed(disputed.values()))
 
 
 def rule_of(proposal: Proposal, proposed: ProposedRule, regulation: Regulation) -> Rule:

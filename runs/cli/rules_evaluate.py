@@ -17,11 +17,22 @@ from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.text import percent
-from lawtrace.runs.scoring.rule_behaviour import BehaviourScore, JudgedSet, Share, ToldSession, cites, score_behaviour
+from lawtrace.runs.scoring.rule_behaviour import (
+    BehaviourScore,
+    JudgedSet,
+    Share,
+    ToldSession,
+    cites,
+    is_about,
+    score_behaviour,
+)
 from lawtrace.runs.scoring.session_bank import BankSession, make_sessions
 from lawtrace.runs.stages.artifacts import FORMALIZED
+from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_tasks
-from lawtrace.schemas.errors import InputError
+from lawtrace.runs.tasks import trace_of
+from lawtrace.schemas.errors import InputError, input_errors
+from lawtrace.schemas.task_rows import TraceRow
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.rule_transforms import same_rule
 from lawtrace.solver.rules import Rule, check_rules, load_rules
@@ -49,9 +60,11 @@ def evaluate(
     env: EnvironmentOption = "banking",
     provisions: Annotated[
         list[str] | None,
-        typer.Option(metavar="<str>", help="Compare rules that cite these; default: those of the files. Repeatable."),
+        typer.Option(metavar="<str>", help="Compare rules about these; default: those of the files. Repeatable."),
     ] = None,
-    tasks: Annotated[Path | None, typer.Option(help="Task file with references; default: they are searched.")] = None,
+    tasks: Annotated[
+        Path | None, typer.Option(help="Task or trace file with references; default: they are searched.")
+    ] = None,
     count: Annotated[int, typer.Option(min=1, help="Number of references; ten times as many sessions are drawn.")] = 20,
     seed: Annotated[int, typer.Option(help="Seed of the sessions.")] = 1,
 ) -> CommandResult:
@@ -73,9 +86,11 @@ def evaluate(
     cited = (article_of(one) for rules in sets.values() for rule in rules for one in rule.provisions)
     written_for = (citation for group in groups for citation in group.provisions)
     scope = provisions or list(dict.fromkeys(written_for if groups else cited))
-    golden = [rule for rule in _of_law(context) if not scope or cites(rule, scope)]
+    golden = [rule for rule in _of_law(context) if not scope or is_about(rule, scope)]
     if not golden:
-        raise InputError(f"no gold rule of the law cites {', '.join(scope)}; if there are some, name them with --gold")
+        raise InputError(
+            f"no gold rule of the law is about {', '.join(scope)}; if there are some, name them with --gold"
+        )
     sets = {name: [rule for rule in rules if not rule.provisions or cites(rule, scope)] for name, rules in sets.items()}
     with ProgressBars().stage("sessions", 11 * count + len(golden)) as step:
         sessions = make_sessions(
@@ -122,7 +137,7 @@ def _worth(
     group: FormalizedGroup, golden: Sequence[Rule], domain: Domain, sessions: Sequence[BankSession]
 ) -> BehaviourScore | None:
     """What the result of a group says, beside the gold rules that cite its provisions; None without one of both."""
-    ours, theirs = _of_law(group.rules), [rule for rule in golden if cites(rule, [*group.provisions])]
+    ours, theirs = _of_law(group.rules), [rule for rule in golden if is_about(rule, [*group.provisions])]
     if not ours or not theirs:
         return None
     return score_behaviour(domain.environment, JudgedSet(ours, sessions), JudgedSet(theirs, sessions), sessions)
@@ -156,7 +171,11 @@ def _equal_automata(rules: Sequence[Rule], golden: Sequence[Rule]) -> dict[str, 
 
 
 def _references(file: Path, domain: Domain) -> list[Trace]:
-    """The references of tasks."""
+    """The references of tasks, or traces that a search for tasks has made."""
+    with input_errors(file), file.open(encoding="utf-8") as lines:
+        are_traces = TraceRow.model_fields["schema_version"].default in lines.readline(200)
+    if are_traces:
+        return [trace_of(row, domain.environment) for row in read_rows(file, TraceRow)]
     read, other = read_tasks(file, None)
     environment = domain.environment
     if other.environment.name != environment.name:

@@ -162,6 +162,8 @@ def _warnings(warnings: Sequence[str]) -> Iterator[RenderableType]:
 def _shown(groups: Sequence[FormalizedGroup], review: str) -> Iterator[RenderableType]:
     for group in groups:
         for by in group.formalizations:
+            for one in by.disputed:
+                yield Note(f"the critic objects, {by.name}.{one.rule}: {one.because}")
             for one in by.refused:
                 yield Note(f"not used, {by.name}.{one.rule}: {one.because}")
     yield make_table(

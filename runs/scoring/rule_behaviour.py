@@ -114,6 +114,11 @@ class BehaviourScore(StrictModel):
         return Share(count=self.different.of - self.different.count, of=self.different.of)
 
 
+def is_about(rule: Rule, provisions: Collection[str]) -> bool:
+    """Whether what a rule demands stands in these provisions: the first that it cites is one of them, or a part."""
+    return is_part_of(rule.provisions[0], provisions) if rule.provisions else False
+
+
 def cites(rule: Rule, provisions: Collection[str]) -> bool:
     """Whether a rule cites one of these provisions, or a part of it."""
     return any(is_part_of(citation, provisions) for citation in rule.provisions)

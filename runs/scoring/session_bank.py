@@ -26,7 +26,7 @@ from lawtrace.solver.planner.requests import RequestWriter
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.events.values import constants
 from lawtrace.solver.search.problem import Budget, Found
-from lawtrace.solver.separation.separation import Separator
+from lawtrace.solver.separation.separation import Separator, count_odd
 from lawtrace.solver.separation.sessions import RuleValues, Script, SessionSampler
 from lawtrace.solver.traces import PlannedCall, Trace
 
@@ -36,6 +36,8 @@ MOST_CALLS: Final = 8
 """How many calls a random session has at most, without look-ups."""
 MOST_PAUSES: Final = 4
 """Before how many times each call of a reference is delayed."""
+SEARCHES: Final = 4
+"""How often a lawful session is searched for one tool, until all its arguments are shown by results or may be said."""
 TWO_TOOLS: Final = 0.3
 """How often a reference has calls of a second tool."""
 OTHER_TOOL: Final = 0.3
@@ -123,11 +125,12 @@ class _Bank:
         asked = asked or self._tools or [*self._environment.tools]
         first = asked[number % len(asked)]
         second = self._tool(random) if random.random() < TWO_TOOLS else first
-        seed = self._seed * 1_000 + number
-        separator = Separator(self._environment, self._context, seed, first_state=2 * number)
-        for formula in (f"G !{Atom(first)} | G !{Atom(second)}", f"G !{Atom(first)}"):
+        both, one = f"G !{Atom(first)} | G !{Atom(second)}", f"G !{Atom(first)}"
+        for tried, formula in enumerate((both, *[one] * SEARCHES)):
+            seed = self._seed * 1_000 + number + 100_000 * tried
+            separator = Separator(self._environment, self._context, seed, first_state=2 * number + tried)
             found = separator.separate([], [Rule(id="(not called)", formula=formula)], Budget(SEARCH_STEPS))
-            if isinstance(found, Found):
+            if isinstance(found, Found) and not count_odd(self._environment, found.trace.events):
                 events = (PlannedCall(event, {}) for event in found.trace.events)  # whose arguments have no origin
                 return Trace(found.trace.initial, tuple(events), found.trace.initial)
         return None

@@ -8,7 +8,7 @@ from lawtrace.agents.conversations.formalized_group import FormalizedGroup, Give
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.roles.extraction_roles import ANNOTATOR, LTL_CRITIC, POLICY_EXTRACTOR
 from lawtrace.environments.regulations.regulation import Provision
-from lawtrace.runs.scoring.rule_behaviour import JudgedSet, cites, score_behaviour
+from lawtrace.runs.scoring.rule_behaviour import JudgedSet, is_about, score_behaviour
 from lawtrace.runs.scoring.session_bank import make_sessions
 from lawtrace.runs.stages.stage import StageContext, StageInputs
 from lawtrace.runs.store.stage_files import read_rows
@@ -65,7 +65,7 @@ def score_sessions(
 ) -> ExtractionScore:
     """Add what the rules say of sessions, beside the curated rules about the same provisions."""
     environment, scope = inputs.domain.environment, [citation for group in groups for citation in group.provisions]
-    gold = [rule for rule in inputs.rules if rule.source == "law" and cites(rule, scope)]
+    gold = [rule for rule in inputs.rules if rule.source == "law" and is_about(rule, scope)]
     if not gold:
         return score
     seed = inputs.recipe.seed

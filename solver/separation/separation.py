@@ -328,7 +328,7 @@ class _Question:
         if others is None:
             return None
         broken = sum(status.ending == "broken" for status in others.values())
-        cost = _Cost(len(alike), broken, len(others) - broken, _odd(self._environment, events))
+        cost = _Cost(len(alike), broken, len(others) - broken, count_odd(self._environment, events))
         return _Candidate(script, kept, cost, alike, others)
 
     # Repair
@@ -477,7 +477,7 @@ def _bound_values(rule: Rule, status: RuleStatus) -> dict[str, Json]:
     return {rule.parsed.variables[0]: status.values[0]} if status.values and isinstance(rule.parsed, s.ForAll) else {}
 
 
-def _odd(environment: Environment, events: Sequence[Event]) -> int:
+def count_odd(environment: Environment, events: Sequence[Event]) -> int:
     """How many calls do not complete, and how many arguments name rows that no result showed."""
     shown: set[str] = set()
     odd = 0

@@ -213,11 +213,13 @@ async def test_the_critic_sees_sessions_only_with_traces(feedback: Feedback, ask
     assert all((json.loads(text)["examples"] != []) == (feedback == "traces") for text in heard)
 
 
-async def test_a_rule_with_an_open_objection_is_not_used() -> None:
+async def test_a_rule_to_which_a_critic_objects_stays_and_one_that_code_refuses_does_not() -> None:
     objecting = '{"objections": [{"rule": "r1", "because": "the order is wrong"}]}'
-    group = await formalize({"one": writing(AFTER, BEFORE)}, critic=lambda _: objecting)
-    assert [rule.id for rule in group.rules] == ["r2"]
-    assert group.formalizations[0].refused[0].because == "the order is wrong"
+    group = await formalize({"one": writing(AFTER, "G(Pay ->", BEFORE)}, critic=lambda _: objecting)
+    assert [rule.id for rule in group.rules] == ["r1", "r3"]
+    (by,) = group.formalizations
+    assert [(one.rule, one.because) for one in by.disputed] == [("r1", "the order is wrong")]
+    assert [one.rule for one in by.refused] == ["r2"]
 
 
 async def test_rules_of_all_groups_are_merged_by_proof() -> None:

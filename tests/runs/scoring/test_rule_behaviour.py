@@ -162,4 +162,4 @@ def test_the_command_compares_with_curated_and_other_rules(lawtrace: Shell, tmp_
     code, out, _ = lawtrace("rules", "evaluate", "late.toml", "--gold", "gold.jsonl", *small)
     assert (code, "Kept, and broken by the gold rules record" in " ".join(out.split())) == (0, True)
     code, _, err = lawtrace("rules", "evaluate", "late.toml")
-    assert (code, "no gold rule of the law cites Article 2" in " ".join(err.split())) == (2, True)
+    assert (code, "no gold rule of the law is about Article 2" in " ".join(err.split())) == (2, True)
