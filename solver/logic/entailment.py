@@ -13,7 +13,7 @@ from lawtrace.solver.logic.normal_form import rename_variables
 from lawtrace.solver.logic.terms import NUMBERED
 from lawtrace.solver.logic.windows import Bound, Window
 
-MOST_STEPS: Final = 1_000
+MOST_STEPS: Final = 3_000
 """How many sequents one question may take."""
 MOST_INSTANCES: Final = 64
 """In how many ways the variables of a quantifier are named."""
@@ -76,19 +76,24 @@ class _Question:
         for fact, others in _each(facts):
             if isinstance(fact, s.Or):
                 return all(self.follows([*others, part], goals, unfolded) for part in fact.operands)
-        for goal, others in _each(goals):
-            match goal:
-                case s.And(parts):
-                    return all(self.follows(facts, [*others, part], unfolded) for part in parts)
-                case s.Until(_, right, window) | s.Since(_, right, window):
-                    if facts and goal not in unfolded and _begins_now(window):
-                        return self.follows(facts, [*goals, right], [*unfolded, goal])
-                case _:
-                    pass
+        if any(self._follows_from(fact, goals) for fact in facts if fact is not _STEP):
+            return True
         for goal, others in _each(goals):
             if isinstance(goal, s.Exists):
                 return self.follows(facts, [*others, *_instances(goal, facts)], unfolded)
-        return any(self._follows_from(fact, goals) for fact in facts if fact is not _STEP)
+        joined = [goal for goal in goals if isinstance(goal, s.And)]
+        single = [goal for goal in goals if goal not in joined]
+        if len(joined) > 1:  # one by one first: all together, their parts are combined in too many ways
+            for goal in joined:
+                if all(self.follows(facts, [*single, part], goals) for part in goal.operands):
+                    return True
+        for goal in goals if facts else ():
+            if isinstance(goal, s.Until | s.Since) and goal not in unfolded and _begins_now(goal.window):
+                return self.follows(facts, [*goals, goal.right], [*unfolded, goal])
+        for goal, others in _each(goals):
+            if isinstance(goal, s.And):
+                return all(self.follows(facts, [*others, part], unfolded) for part in goal.operands)
+        return False
 
     def _follows_from(self, fact: s.Formula, goals: Sequence[s.Formula]) -> bool:
         """Whether some of the goals follow from a fact that is no junction."""

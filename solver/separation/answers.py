@@ -106,8 +106,14 @@ def have_equal_form(sets: Sequence[Mapping[str, Rule]], signature: Signature) ->
             safe_form(rule.parsed)
     except UnsafeFormulaError:
         return False
-    one, other = conjunction(forms[: len(sets[0])]), conjunction(forms[len(sets[0]) :])
-    return visibly_entails(one, other) and visibly_entails(other, one)
+    named = [(form, {atom.tool for atom in s.atoms_of([form])}) for form in forms]
+    sides = named[: len(sets[0])], named[len(sets[0]) :]
+
+    def follows(implied: s.Formula, tools: set[str], side: Sequence[tuple[s.Formula, set[str]]]) -> bool:
+        alike = (form for form, others in side if others == tools)
+        return any(visibly_entails(one, implied) for one in (*alike, conjunction(form for form, _ in side)))
+
+    return all(follows(*one, sides[1 - side]) for side, rules in enumerate(sides) for one in rules)
 
 
 def prove_equal(
