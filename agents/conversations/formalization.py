@@ -15,6 +15,7 @@ import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from lawtrace.agents.concurrency import gather, run_in_worker_thread
@@ -43,11 +44,13 @@ from lawtrace.schemas.questions import TraceOutcome
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.problem import Found, Proof
 from lawtrace.solver.separation.answers import Judge, SeparatingTrace
-from lawtrace.solver.separation.separation import separate
+from lawtrace.solver.separation.separation import Separator
 from lawtrace.solver.trace_notation import tell_session
 
 ANNOTATOR_ROUNDS: Final = 2
 """How often an annotator is asked for words that stand in the law."""
+MOST_SEARCHES: Final = 3
+"""How often sessions that separate classes are sought, if those found before are not understood."""
 MOST_ALIKE: Final = 3
 """For how many rules of the first class a session that breaks only this one is sought."""
 MOST_WORDS: Final = 8_000
@@ -101,6 +104,7 @@ class _Group:
     def __init__(self, setup: Formalizing, name: str, provisions: Sequence[Provision]) -> None:
         self._formalizers = {chr(ord("A") + number): model for number, model in enumerate(setup.formalizers)}
         self._traces: list[SeparatingTrace] = []
+        self._again: set[str] = set()
         self._setup = setup
         self._name = name
         self._part = setup.regulation.with_provisions(provisions)
@@ -132,15 +136,14 @@ class _Group:
             found = found.model_copy(update={"formalizations": tuple(written)})
             if any(one.failure for one in written):
                 return found
-            found = await self._asked(await run_in_worker_thread(lambda: self._compared(found)))
-            if refuted := self._refuted(found):
+            found = await self._judged(found)
+            while refuted := self._refuted(found):
                 revised = await gather(
                     self._revised(one, refuted[one.name]) for one in found.formalizations if one.name in refuted
                 )
                 again = {one.name: one for one in revised if one.failure is None}
                 formalizations = tuple(again.get(one.name, one) for one in found.formalizations)
-                found = found.model_copy(update={"formalizations": formalizations})
-                found = await self._asked(await run_in_worker_thread(lambda: self._compared(found)))
+                found = await self._judged(found.model_copy(update={"formalizations": formalizations}))
         except BudgetExhausted as exhausted:
             return found.model_copy(update={"stopped": str(exhausted)})
         return found
@@ -180,11 +183,15 @@ class _Group:
         )
 
     def _refuted(self, found: FormalizedGroup) -> dict[str, list[AskedSession]]:
-        """The formalizers whose rules the answers refute, with the sessions that do."""
+        """The formalizers who are to write again, with the sessions that refute their rules: each once, and after the
+        first time only if no class is left."""
+        if self._setup.feedback != "traces" or (self._again and found.left):
+            return {}
         refuted: dict[str, list[AskedSession]] = {}
-        for members in found.classes if self._setup.feedback == "traces" else ():
-            wrong = [one for one in found.sessions if _refutes(one, members[0])]
-            refuted |= dict.fromkeys(members, wrong) if wrong else {}
+        for members in found.classes:
+            if wrong := [one for one in found.sessions if _refutes(one, members[0])]:
+                refuted |= {name: wrong for name in members if name not in self._again}
+        self._again |= refuted.keys()
         return refuted
 
     async def _revised(self, before: FormalizerResult, sessions: Sequence[AskedSession]) -> FormalizerResult:
@@ -200,7 +207,15 @@ class _Group:
         )
         return await self._formalize(before.name, self._formalizers[before.name], opening, ", again")
 
-    def _compared(self, found: FormalizedGroup) -> FormalizedGroup:
+    async def _judged(self, found: FormalizedGroup) -> FormalizedGroup:
+        """Compare the rule sets and ask about sessions: about others, too, if the first are not understood."""
+        for seed in range(1, MOST_SEARCHES + 1):
+            found = await self._asked(await run_in_worker_thread(partial(self._compared, found, seed)))
+            if found.determinacy != "not understood":
+                break
+        return found
+
+    def _compared(self, found: FormalizedGroup, seed: int) -> FormalizedGroup:
         """Put the rule sets into classes, with the sessions that separate these."""
         environment = self._setup.environment
         sets = {one.name: one.rules for one in found.formalizations}
@@ -209,7 +224,7 @@ class _Group:
         traces: list[SeparatingTrace] = []
         for name, rules in sets.items():
             for first, members in classes.items():
-                comparison, trace = _compare(environment, (first, sets[first]), (name, rules))
+                comparison, trace = _compare(environment, (first, sets[first]), (name, rules), seed)
                 comparisons.append(comparison)
                 traces += [trace] if trace else []
                 if comparison.relation == "equal":
@@ -219,8 +234,8 @@ class _Group:
                 classes[name] = [name]
         judges = {first: Judge({rule.id: rule for rule in sets[first]}) for first in classes}
         rules = next((sets[first] for first in classes if sets[first]), ())
-        for rule in rules[:MOST_ALIKE]:
-            forbidden = separate(environment, [rule], (), rules)
+        for rule in rules[:MOST_ALIKE] if seed == 1 else ():
+            forbidden = Separator(environment, rules).separate([rule], ())
             traces += [forbidden.trace] if isinstance(forbidden, Found) else []
         self._traces += traces
         judged = {one.id: one.judgments for one in found.sessions}
@@ -283,12 +298,12 @@ class _Group:
 
 
 def _compare(
-    environment: Environment, first: tuple[str, Sequence[Rule]], second: tuple[str, Sequence[Rule]]
+    environment: Environment, first: tuple[str, Sequence[Rule]], second: tuple[str, Sequence[Rule]], seed: int
 ) -> tuple[Comparison, SeparatingTrace | None]:
     pair = {"first": first[0], "second": second[0]}
     if not first[1] and not second[1]:
         return Comparison(**pair, relation="equal", why="Neither has a rule."), None
-    answer = separate(environment, first[1], second[1])
+    answer = Separator(environment, (), seed).separate(first[1], second[1])
     match answer:
         case Found(trace):
             return Comparison(**pair, relation="separated"), trace
@@ -320,9 +335,7 @@ def _determinacy(left: Sequence[str], sessions: Sequence[AskedSession], *, alone
         return "contested"
     if not left:
         return "fits no class"
-    if {"not understood"} in asked:
-        return "not understood"
     if len(left) > 1:
-        return "open"
+        return "not understood" if {"not understood"} in asked else "open"
     split = any(one.judgments and len({*one.outcomes.values()}) > 1 for one in sessions)
     return "settled" if split else "one formalizer" if alone else "agreed"

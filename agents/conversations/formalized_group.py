@@ -136,7 +136,7 @@ class FormalizedGroup(StrictModel):
     def rules(self) -> tuple[Rule, ...]:
         """The rules of the class that is left; if several are, those of each, under a reading of its own."""
         written = {one.name: one.rules for one in self.formalizations}
-        if self.determinacy in {"not read", "fits no class", "not understood"} or not self.left:
+        if self.determinacy in {"not read", "fits no class"} or not self.left:
             return ()
         if len(self.left) == 1:
             return written[self.left[0]]
