@@ -20,12 +20,12 @@ from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.terminal_tables import report_table
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.findings import MutationScore
+from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.coverage.mutations import measure_mutation_score
 from lawtrace.solver.lint.findings import RuleSetAnalysis
 from lawtrace.solver.lint.rule_examples import ExampleFinding, count_examples, run_examples
 from lawtrace.solver.lint.rule_grounds import Ungrounded, find_ungrounded
 from lawtrace.solver.lint.rule_sets import analyse_rules
-from lawtrace.solver.logic.syntax import is_untimed
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import Rule, RuleFile, check_rules, load_rule_file
 
@@ -101,7 +101,8 @@ def rule_table(rules: tuple[Rule, ...]) -> Table:
     """A table of rules. Other fields are below each formula, so that it fits in 80 columns."""
 
     def about(rule: Rule) -> str:
-        size = f"{len(rule.automaton.verdicts)} states" if is_untimed(rule.parsed) else "evaluated"
+        runs = rule.compiled
+        size = f"{len(runs.verdicts)} states" if isinstance(runs, Automaton) else "evaluated"
         return f"{rule.template}, {size}; {', '.join(rule.provisions) or 'no provision'}"
 
     rows = ((rule.id, Text.assemble(rule.formula, "\n", (about(rule), "dim"))) for rule in rules)
