@@ -183,8 +183,7 @@ class _Group:
         )
 
     def _refuted(self, found: FormalizedGroup) -> dict[str, list[AskedSession]]:
-        """The formalizers who are to write again, with the sessions that refute their rules: each once, and after the
-        first time only if no class is left."""
+        """Who is to write again, with the sessions that refute them: each once, later only if no class is left."""
         if self._setup.feedback != "traces" or (self._again and found.left):
             return {}
         refuted: dict[str, list[AskedSession]] = {}
@@ -205,7 +204,10 @@ class _Group:
             f"Write the rules of {self._name}. These are your rules so far:\n\n{before.proposal.model_dump_json()}\n\n"
             "By the text, these sessions are judged otherwise than by your rules:\n\n" + "\n\n".join(told)
         )
-        return await self._formalize(before.name, self._formalizers[before.name], opening, ", again")
+        try:
+            return await self._formalize(before.name, self._formalizers[before.name], opening, ", again")
+        except NotRecorded as missing:  # as with sessions: a replay may find others
+            return before.model_copy(update={"failure": str(missing)})
 
     async def _judged(self, found: FormalizedGroup) -> FormalizedGroup:
         """Compare the rule sets and ask about sessions: about others, too, if the first are not understood."""

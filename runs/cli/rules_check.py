@@ -101,8 +101,7 @@ def rule_table(rules: tuple[Rule, ...]) -> Table:
     """A table of rules. Other fields are below each formula, so that it fits in 80 columns."""
 
     def about(rule: Rule) -> str:
-        runs = rule.compiled
-        size = f"{len(runs.verdicts)} states" if isinstance(runs, Automaton) else "evaluated"
+        size = f"{len(found.verdicts)} states" if isinstance(found := rule.compiled, Automaton) else "evaluated"
         return f"{rule.template}, {size}; {', '.join(rule.provisions) or 'no provision'}"
 
     rows = ((rule.id, Text.assemble(rule.formula, "\n", (about(rule), "dim"))) for rule in rules)

@@ -19,7 +19,7 @@ RECORDING_SUFFIX = ".jsonl.xz"
 RECORDED: tuple[EntryKind, ...] = ("message", "model_call", "failure")
 """What is read and replayed. The rest of an event log is about the course of its run."""
 
-_SHIPPED = Path(__file__).parents[1] / "recordings"
+SHIPPED = Path(__file__).parents[1] / "recordings"
 
 
 class RecordingHead(StrictModel):
@@ -36,7 +36,7 @@ class _Line(StrictModel):
 
 def find_recording(path: Path) -> Path | None:
     """The recording in a file, or, by its name, one that ships with lawtrace; None for a folder or nothing."""
-    shipped = _SHIPPED / f"{path}{RECORDING_SUFFIX}"
+    shipped = SHIPPED / f"{path}{RECORDING_SUFFIX}"
     return path if path.is_file() else shipped if shipped.is_file() and not path.exists() else None
 
 

@@ -7,13 +7,16 @@ from typing import Any
 
 import pytest
 
+from lawtrace.agents.conversations.rule_proposal import invalid_rules
+from lawtrace.agents.roles.rule_answers import Proposal
+from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.recipe_file import quickstart
 from lawtrace.runs.stages.artifacts import FORMALIZED
 from lawtrace.runs.store import recording
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.task_file import write_tasks
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.log_entries import ModelCalled
+from lawtrace.schemas.log_entries import MessageSent, ModelCalled
 from tests.support.bank_task import make_task
 from tests.support.openai_server import serving
 from tests.support.shell import Shell
@@ -70,7 +73,7 @@ def test_after_a_change_of_the_prompt_answers_are_found_by_place(recorded: Shell
 def test_a_recording_that_ships_is_found_by_its_name(
     recorded: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(recording, "_SHIPPED", tmp_path)
+    monkeypatch.setattr(recording, "SHIPPED", tmp_path)
     with EventLogFile.open(Path("two")) as event_log:
         calls = list(event_log.answered())
     assert {call.context.model for call in calls} == {"openai:first", "openai:second"}
@@ -85,6 +88,26 @@ def test_files_that_are_no_recordings(recorded: Shell) -> None:
             EventLogFile.open(Path(name))
     assert "exists; give another name" in recorded("messages", "live.events", "--save", NAME)[2]
     assert "leave the filters out" in recorded("messages", "live.events", "--save", "x", "--turn", 0)[2]
+
+
+WORLDS = {"banking": "banking", "clinic": "clinic", "rts": "payments", "gdpr": "privacy_desk"}
+SHIPPED = sorted(path.name.removesuffix(recording.RECORDING_SUFFIX) for path in recording.SHIPPED.glob("*.xz"))
+
+
+@pytest.mark.parametrize("name", [name for name in SHIPPED if name.partition("-")[0] in WORLDS])
+def test_recorded_authors_write_what_the_language_of_today_accepts(name: str) -> None:
+    """At most one rule of twenty does not parse or is not safe in the end, and one of ten in the first answers."""
+    domain = load_domain(WORLDS[name.partition("-")[0]])
+    proposals: dict[str, list[Proposal]] = {}
+    with EventLogFile.open(Path(name)) as event_log:
+        for entry in event_log.entries(kind="message", role="policy_extractor"):
+            assert isinstance(entry, MessageSent)
+            proposals.setdefault(entry.context.unit or "", []).append(Proposal.model_validate_json(entry.content))
+    assert len(proposals) >= 2
+    for turn, most in ((0, 0.1), (-1, 0.05)):
+        written = [several[turn] for several in proposals.values()]
+        refused = [one for each in written for one in invalid_rules(each, domain.environment, domain.regulation)]
+        assert len(refused) <= most * sum(len(each.rules) for each in written)
 
 
 def test_the_recording_that_ships_replays_a_whole_formalization(lawtrace: Shell, tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.problem import Found, Proof, Unknown
 from lawtrace.solver.separation.separation import separate
-from lawtrace.solver.trace_notation import tell_session
 
 
 def tool(name: str, **parameters: dict[str, str]) -> ToolSchema:
@@ -56,10 +55,3 @@ def test_equal_rules_are_proved_and_a_context_is_kept() -> None:
 def test_what_is_not_found_is_unknown() -> None:
     computed = rule("G(release -> O check(number(result.code) * number(result.code) == 1522756))")
     assert isinstance(separate(PARCELS, [computed], [rule("G !release")]), Unknown)
-
-
-def test_messages_are_told() -> None:
-    answer = separate(PARCELS, [rule('G(release -> O user("yes"))')], [])
-    assert isinstance(answer, Found)
-    told = tell_session(answer.trace.events, answer.trace.end, PARCELS)
-    assert told.startswith("1. Mon 02 March 2026 09:00:00: the agent called release")
