@@ -27,7 +27,7 @@ def test_stage_commands_in_sequence(lawtrace: Shell, tmp_path: Path, monkeypatch
     with serving(play) as server:
         server.connect(monkeypatch)
         words = ("rules", "extract", law, "--env", "banking", "--model", "openai:some", "--out", "rules.jsonl")
-        assert lawtrace.json(*words)["recall"] == 1.0
+        assert lawtrace.json(*words)["rules"] > 0
     assert lawtrace.json("rules", "check", "--rules", "rules.jsonl")["findings"] == []
     synthesised = lawtrace.json("traces", "synthesize", "--rules", "rules.jsonl", "--count", 4, "--out", "traces.jsonl")
     assert synthesised["traces"] == 4
