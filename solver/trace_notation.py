@@ -136,16 +136,16 @@ def tell_session(events: Sequence[Event], end: int, environment: Environment | N
 def _sentences(events: Sequence[Event], end: int, environment: Environment | None) -> Iterator[str]:
     told: set[str] = set()
     for number, event in enumerate(events, 1):
-        tool = environment.tools.get(event.tool) if environment is not None and event.tool not in told else None
-        told.add(event.tool)
-        about = "" if tool is None else f" ({tool.summary.rstrip('.')})"
-        given = ", ".join(f"{name} = {_show(value)}" for name, value in event.arguments.items()) or "no arguments"
         if event.tool in SPEAKERS:
             words = event.arguments.get("text", event.arguments.get("words", "something"))
             yield f"{number}. {_time(event.time)}: the {event.tool} wrote {_show(words)}."
             continue
-        done = f" The result was {_show(event.result)}." if event.completed else " The call was refused."
-        done = "" if event.completed and event.result is None else done
+        tool = environment.tools.get(event.tool) if environment is not None and event.tool not in told else None
+        told.add(event.tool)
+        about = "" if tool is None else f" ({tool.summary.rstrip('.')})"
+        given = ", ".join(f"{name} = {_show(value)}" for name, value in event.arguments.items()) or "no arguments"
+        shown = "" if event.result is None else f" The result was {_show(event.result)}."
+        done = shown if event.completed else " The call was refused."
         yield f"{number}. {_time(event.time)}: the agent called {event.tool}{about} with {given}.{done}"
     yield f"Nothing more happened until the session ended, {_time(end)}."
 

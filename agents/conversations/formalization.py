@@ -138,6 +138,7 @@ class _Group:
                 return found
             found = await self._judged(found)
             while refuted := self._refuted(found):
+                self._again |= refuted.keys()
                 revised = await gather(
                     self._revised(one, refuted[one.name]) for one in found.formalizations if one.name in refuted
                 )
@@ -190,7 +191,6 @@ class _Group:
         for members in found.classes:
             if wrong := [one for one in found.sessions if _refutes(one, members[0])]:
                 refuted |= {name: wrong for name in members if name not in self._again}
-        self._again |= refuted.keys()
         return refuted
 
     async def _revised(self, before: FormalizerResult, sessions: Sequence[AskedSession]) -> FormalizerResult:
@@ -218,16 +218,17 @@ class _Group:
         return found
 
     def _compared(self, found: FormalizedGroup, seed: int) -> FormalizedGroup:
-        """Put the rule sets into classes, with the sessions that separate these."""
+        """Put the rule sets into classes, with the sessions that separate these. `seed`: above 1, others are sought."""
         environment = self._setup.environment
         sets = {one.name: one.rules for one in found.formalizations}
+        before = {(one.first, one.second): one for one in found.comparisons if seed > 1 and one.relation == "separated"}
         classes: dict[str, list[str]] = {}
         comparisons: list[Comparison] = []
         traces: list[SeparatingTrace] = []
         for name, rules in sets.items():
             for first, members in classes.items():
                 comparison, trace = _compare(environment, (first, sets[first]), (name, rules), seed)
-                comparisons.append(comparison)
+                comparisons.append(before.get((first, name), comparison))
                 traces += [trace] if trace else []
                 if comparison.relation == "equal":
                     members.append(name)
@@ -318,9 +319,9 @@ def _compare(
 def _session(environment: Environment, trace: SeparatingTrace, judges: Mapping[str, Judge]) -> AskedSession:
     told = tell_session(trace.events, trace.end, environment)
     told += "" if environment.simulated else "\nArguments and results that are not named do not matter."
-    outcomes: dict[str, TraceOutcome] = {name: judge.outcome(trace.events, trace.end) for name, judge in judges.items()}
     happened = [(event.tool, dict(event.arguments), event.result, event.time) for event in trace.events]
     digest = hashlib.sha256(json.dumps([happened, trace.end], sort_keys=True, default=str).encode()).hexdigest()[:8]
+    outcomes: dict[str, TraceOutcome] = {name: judge.outcome(trace.events, trace.end) for name, judge in judges.items()}
     return AskedSession(id=digest, told=told, calls=len(trace.events), outcomes=outcomes)
 
 

@@ -1,5 +1,4 @@
-"""``lawtrace rules review`` and ``lawtrace tasks review``: people accept, reject or edit, or judge sessions,
-on a local web page."""
+"""``lawtrace rules review`` and ``tasks review``: people accept, reject, edit or judge, on a local web page."""
 
 from collections.abc import Callable
 from dataclasses import asdict

@@ -126,7 +126,7 @@ def _write_rules(
             "out": str(out),
             "page": str(written[1]),
             "groups": dict(Counter(group.determinacy for group in groups)),
-            "questions": sum(bool(session.judgments) for group in groups for session in group.sessions),
+            "questions": sum(group.questions for group in groups),
             "unread": len(unread),
         },
         (
@@ -180,6 +180,6 @@ def _row(group: FormalizedGroup) -> Sequence[object]:
         ", ".join(str(len(by.rules)) for by in group.formalizations),
         " | ".join(" ".join(names) for names in group.classes),
         len(group.sessions),
-        sum(bool(session.judgments) for session in group.sessions),
+        group.questions,
         group.determinacy,
     )

@@ -42,8 +42,7 @@ def separate_rules(
     """Find a trace that two rules or rule sets judge differently.
 
     The trace keeps the rules of --context that are in neither set, and is minimal. It is executed in the simulator;
-    where tools have schemas only, its results are made up. Sets are compared as wholes: a set is kept if all its rules
-    are.
+    where tools have schemas only, results are made up. Sets are compared as wholes: one is kept if all its rules are.
 
     Exit code 0 if the two are proved equal, 1 if they are separated, or if neither was found.
     """

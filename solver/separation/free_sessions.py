@@ -16,8 +16,7 @@ from lawtrace.solver.search.events.vocabulary import Vocabulary
 
 MOST_EVENTS: Final = 6
 """How many events a drawn session has at most."""
-DAY: Final = 86_400
-WAIT: Final = 400 * DAY
+WAIT: Final = 400 * 86_400
 """How long a session lasts after its last event, in seconds, so that deadlines pass."""
 LATER: Final = 0.4
 """How often an event comes at another time than the one before: at the edge of a window, or some days later."""
@@ -35,7 +34,7 @@ def drawn_sessions(rules: Sequence[Rule], tools: Mapping[str, ToolSchema], rando
         for _ in range(random.randint(1, MOST_EVENTS)):
             if events and random.random() < LATER:
                 edges = {*edges_of(windows, {event.time or now for event in events})}
-                now = random.choice(sorted({time for time in edges if time > now} | {now + n * DAY for n in DAYS}))
+                now = random.choice(sorted({time for time in edges if time > now} | {now + n * 86_400 for n in DAYS}))
             tool = random.choice(names)
             events += random.sample(vocabulary.events([tool], vocabulary.live((), events), now).events, 1)
         yield events

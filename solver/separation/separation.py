@@ -153,6 +153,11 @@ class Separator:
         """What draws sessions that the simulator can carry out."""
         return SessionSampler(self.environment, [*self.rules.values()])
 
+    def skipped(self, both: Sequence[Rule]) -> set[str]:
+        """The rules of the context that do not count: those of the two sets, and those under other readings."""
+        apart = (name for name, rule in self.rules.items() if any(_exclude_each_other(rule, one) for one in both))
+        return {*(rule.id for rule in both), *apart}
+
     def separate(self, first: Sequence[Rule], second: Sequence[Rule], budget: Budget | None = None) -> Separation:
         """See `separate`."""
         budget = budget or Budget(STEPS)
@@ -163,8 +168,8 @@ class Separator:
     def _separate_freely(self, first: Sequence[Rule], second: Sequence[Rule], budget: Budget) -> Separation:
         """Separation where nothing can be carried out: a session with results that are made up, or a proof."""
         sets = [{f"{side}/{rule.id}": rule for rule in rules} for side, rules in enumerate((first, second))]
-        known = {rule.id for rule in (*first, *second)}
-        context = {name: rule for name, rule in self.rules.items() if name not in known}
+        skipped = self.skipped([*first, *second])
+        context = {name: rule for name, rule in self.rules.items() if name not in skipped}
         judges = [*map(Judge, sets), Judge(context)]
 
         def outcomes(events: Sequence[Event]) -> list[TraceOutcome]:
@@ -181,8 +186,7 @@ class Separator:
                 events = next(drawn)
                 if differs(events):
                     session = shortened(events, differs)
-                    one, other, _ = outcomes(session)
-                    return Found(SeparatingTrace(State(), session, end_of(session), one, other))
+                    return Found(SeparatingTrace(State(), session, end_of(session), *outcomes(session)[:2]))
             if proof := prove_equal(sets, context, self.prover, self.tools, self.signature):
                 return proof
         return Unknown("no session that was tried is judged differently, and equality was not proved")
@@ -202,9 +206,7 @@ class _Question:
         self._judges: Final = [Judge(rules) for rules in self._sets]
         self._rules: Final = separator.rules | self._sets[0] | self._sets[1]
         both = [*first, *second]
-        self._skipped: Final = {rule.id for rule in both} | {
-            name for name, rule in separator.rules.items() if any(_exclude_each_other(rule, one) for one in both)
-        }
+        self._skipped: Final = separator.skipped(both)
         self._budget: Final = budget
         self._start: Final = separator.environment.clock.start(separator.sampler.state(0))
         self._values: Final = RuleValues(both, self._environment, self._start)
