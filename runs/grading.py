@@ -77,10 +77,8 @@ def count_cut_short(attempts: Sequence[Attempt]) -> dict[str, int]:
 
 
 def count_by_outcome(verdicts: Sequence[Verdict], unusable: int) -> dict[str, dict[str, int]]:
-    """How many verdicts have each outcome, on authorized and on denied tasks; unusable rows are invalid."""
-    counts, denied = (
-        {outcome: sum(v.outcome == outcome for v in verdicts if v.variant == variant) for outcome in OUTCOMES}
-        for variant in ("authorized", "denied")
-    )
+    """How many verdicts have each outcome; unusable rows are invalid. ``denied``: for readers of earlier versions,
+    which counted a second kind of task apart."""
+    counts = {outcome: sum(verdict.outcome == outcome for verdict in verdicts) for outcome in OUTCOMES}
     counts["invalid"] += unusable
-    return {"outcomes": {**counts}, "denied": {**denied}}
+    return {"outcomes": {**counts}, "denied": dict.fromkeys(OUTCOMES, 0)}

@@ -7,7 +7,6 @@ from random import Random
 
 from lawtrace.agents.models.endpoints import access_to
 from lawtrace.runs.call_plan import CallPlan
-from lawtrace.runs.stages.denied_sessions import deny_authorization
 from lawtrace.runs.stages.resolve import ResolvedRecipe, resolve_recipe
 from lawtrace.runs.stages.stage import StageInputs
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -47,9 +46,7 @@ def prepare_recipe(
         check_constraints(options.constraints, environment)
         check_difficulty(options.difficulty, task_mode(options, environment))
         if simulated:
-            initial = environment.populate(Random(inputs.recipe.seed))
-            if "denied" in options.variants:
-                deny_authorization(environment, initial)
+            environment.populate(Random(inputs.recipe.seed))
         check_prices(inputs.recipe, models_of_recipe(inputs.recipe))
     return resolved
 

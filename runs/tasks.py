@@ -18,7 +18,6 @@ class Task(TaskFields):
 
     Attributes:
         environment_version: of the environment that it was made for.
-        variant: authorized or denied; rates never mix the two.
         source: ``synthesized``, or the publication of an imported task.
         applicable: the ids of the rules that are triggered on the reference trace.
         ends: the acceptable outcomes; without any it is the target state.
@@ -87,11 +86,6 @@ class Task(TaskFields):
     def declined(self) -> bool:
         """Whether the reference declines what is asked, because there is no lawful way to do it."""
         return bool(self.asked_calls)
-
-    @property
-    def scenario(self) -> str:
-        """The group of the task in tables: its environment, with denied sessions apart."""
-        return self.environment if self.variant == "authorized" else f"{self.environment}, denied"
 
     @cached_property
     def styles(self) -> tuple[Style, ...]:

@@ -1,4 +1,4 @@
-"""Operations on rule sets: merge by implication, restrict to a tool subset, strengthen authorization.
+"""Operations on rule sets: merge by implication, restrict to a tool subset.
 
 One rule implies another if no trace keeps the first and breaks the second (an empty product of automata). For a rule on
 time, several objects or sums its skeleton stands, which it implies (`lawtrace.solver.logic.skeleton`). What is not
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-from lawtrace.environments.spec.compliance import AUTHORIZATION_TOOL, AUTHORIZED
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.errors import InputError
 from lawtrace.solver.automata.alphabet import Alphabet
@@ -18,7 +17,6 @@ from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.automata.operations import equivalent, product
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.skeleton import skeleton
-from lawtrace.solver.logic.templates import OperationalRestriction, match_template
 from lawtrace.solver.logic.terms import FieldPath
 from lawtrace.solver.rules import MOST_LETTERS, Rule
 
@@ -142,28 +140,3 @@ def _restrict_formula(formula: s.Formula, tools: Collection[str]) -> s.Formula:
         possible = [part for part in rest.operands if part != s.Bottom()]
         return s.Or(*possible) if len(possible) > 1 else possible[0] if possible else s.Bottom()
     return rest
-
-
-def strengthen_authorization_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """For each rule that requires an authorization check first, the rule that requires a granted one.
-
-    Published rules say *checked* where they mean *granted*: ``!((!CheckAuthorization) U PayBill)`` is kept by a caller
-    who is refused and pays anyway. If authorization is always granted, both mean the same; if it is denied, the
-    stricter rule is judged as well. Rules that the set contains already are left out. The provisions are the same.
-    """
-    forms: list[Rule] = []
-    for rule in rules:
-        match match_template(rule.parsed):
-            case OperationalRestriction(s.Atom(tool, None, attempted=False), occasion) if tool == AUTHORIZATION_TOOL:
-                form = Rule(
-                    id=f"{rule.id}-granted",
-                    formula=f"!((!{AUTHORIZATION_TOOL}(result.{AUTHORIZED})) U ({occasion}))",
-                    regulation=rule.regulation,
-                    provisions=rule.provisions,
-                    rationale=f"{rule.rationale} A refused check is no authorization.".strip(),
-                )
-                if not any(same_rule(form, other) for other in rules):
-                    forms.append(form)
-            case _:
-                pass
-    return tuple(forms)

@@ -9,9 +9,8 @@ Style = Literal["goal", "workflow"]
 """An instruction states the outcome, or the steps."""
 STYLES: tuple[Style, ...] = get_args(Style)
 
-TaskVariant = Literal["authorized", "denied"]
-"""Authorization is granted in an authorized task, and refused in a denied session, where the agent must stop."""
-TASK_VARIANTS: tuple[TaskVariant, ...] = get_args(TaskVariant)
+TaskVariant = Literal["authorized"]
+"""Files and recipes name it. Earlier versions also made copies of tasks in which authorization was denied."""
 
 TaskMode = Literal["tasks", "coverage", "contrasts"]
 """What traces are made for: a trace mode, or contrast pairs."""

@@ -103,8 +103,7 @@ class TaskOptions(StrictModel):
     sides count as tasks, and their length follows from the request.
     ``constraints`` on traces: required tools and pairs, share of compliance steps, distance between traces.
     ``difficulty``: bounds on contrast pairs.
-    ``variants``: authorized tasks, denied sessions (the same tasks with authorization refused), or both; ``count``
-    pairs of each.
+    ``variants``: of recorded recipes; there is one.
     """
 
     count: int = Field(default=40, ge=1, le=10_000)

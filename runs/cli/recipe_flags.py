@@ -16,7 +16,7 @@ from lawtrace.runs.recipe_file import load_recipe, parse_settings, with_values
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.stages.stage import StageInputs
 from lawtrace.schemas.call_options import BudgetOptions, CallOptions
-from lawtrace.schemas.choices import TASK_VARIANTS, ActingMode, RegulationForm, ShieldMode, TaskMode
+from lawtrace.schemas.choices import ActingMode, RegulationForm, ShieldMode, TaskMode
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.recipe import Recipe, RegulationOptions
 
@@ -113,11 +113,6 @@ FLAGS: Mapping[str, _Flag] = {
     "min_rules": _flag("tasks.difficulty.rules", int, "Minimum rules that apply to each side.", min=0),
     "min_distance": _flag("tasks.difficulty.distance", int, "Minimum calls between a trigger and its duty.", min=0),
     "min_calls": _flag("tasks.difficulty.calls", int, "Minimum calls of a reference that carries out.", min=0),
-    "variant": _flag(
-        lambda variant: {"tasks.variants": TASK_VARIANTS if variant == "both" else (variant,)},
-        Literal["authorized", "denied", "both"],
-        "Build authorized tasks, denied sessions, or both.",
-    ),
     "seed": _flag("seed", int, "Random seed; default: 1."),
     "model": _flag(
         lambda models: {"attempts.models": models, "attempts.baselines": False},

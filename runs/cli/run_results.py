@@ -77,10 +77,7 @@ def run_result_of(run: "FinishedRun", fail_under: float | None) -> CommandResult
 
 
 def _summary(result: "RunResult") -> dict[str, Json]:
-    counts = Counter(
-        f"{'denied/' if row.variant == 'denied' else ''}{row.contender}/{row.style}/{row.outcome}"
-        for row in result.verdicts
-    )
+    counts = Counter(f"{row.contender}/{row.style}/{row.outcome}" for row in result.verdicts)
     return {
         "run": str(result.folder.path),
         "report": str(result.folder.report),

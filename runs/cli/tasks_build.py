@@ -25,9 +25,7 @@ from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.task_rows import TraceRow
 
 
-@recipe_flags(
-    "rules", "count", "length", "trace_mode", *TRACE_CONSTRAINTS, *DIFFICULTY, "variant", *MODEL_CALLS, "seed"
-)
+@recipe_flags("rules", "count", "length", "trace_mode", *TRACE_CONSTRAINTS, *DIFFICULTY, *MODEL_CALLS, "seed")
 def build_tasks(
     flags: RecipeFlags,
     traces: Annotated[Path | None, typer.Option(help="Trace file (JSON lines); default: synthesize traces.")] = None,
@@ -66,5 +64,5 @@ def build_tasks(
         {"tasks": len(tasks), "traces": tried, "dropped": {**dropped}},
         [f"{len(tasks)} paired tasks from {tried} traces.{reasons}"],
         out,
-        exit_code=0 if len(tasks) == recipe.tasks.count * len(recipe.tasks.variants) else 1,
+        exit_code=0 if len(tasks) == recipe.tasks.count else 1,
     )

@@ -22,7 +22,6 @@ from lawtrace.runs.stages.stage import StageInputs
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.tasks import task_mode
-from lawtrace.schemas.choices import TASK_VARIANTS
 from lawtrace.schemas.errors import OperationalError
 from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.task_rows import TraceRow
@@ -83,7 +82,7 @@ def _writers(recipe: Recipe) -> dict[str, str]:
 
 
 async def _build(session: Session, inputs: StageInputs, sources: Path | None) -> TaskSet:
-    """The recipe's number of tasks of each variant in one environment, or all with given traces.
+    """The recipe's number of tasks in one environment, or all with given traces.
 
     Raises OperationalError if too few pass.
     """
@@ -101,15 +100,9 @@ async def _build(session: Session, inputs: StageInputs, sources: Path | None) ->
         runner.give(TRACES, traces)
     made = await runner.make(QUALITY)
     passing = {row.task: row for row in made[QUALITY] if row.passed}
-    tasks = [
-        task
-        for variant in TASK_VARIANTS
-        for task in [task for task in made[TASKS] if task.variant == variant and task.id in passing][:count]
-    ]
-    if len(tasks) < count * len(recipe.tasks.variants):
-        raise OperationalError(
-            f"{name}: {len(tasks)} of {count * len(recipe.tasks.variants)} tasks pass the checks; raise tasks.spare"
-        )
+    tasks = [task for task in made[TASKS] if task.id in passing][:count]
+    if len(tasks) < count:
+        raise OperationalError(f"{name}: {len(tasks)} of {count} tasks pass the checks; raise tasks.spare")
     habits = made[HABITS]
     if tasks != [*made[TASKS]]:
         habits = await run_in_worker_thread(lambda: find_task_habits(domain.environment, tasks))

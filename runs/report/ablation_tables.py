@@ -21,7 +21,6 @@ from lawtrace.runs.report.tables import (
 )
 from lawtrace.runs.scoring.ablation import Ablation
 from lawtrace.runs.variants import VariantRow, format_axis_value, format_setting, short_axis_names
-from lawtrace.schemas.choices import TaskVariant
 
 
 def ablation_tables(ablation: Ablation) -> tuple[Table, ...]:
@@ -42,7 +41,7 @@ def variant_table(ablation: Ablation) -> Table:
             yield {
                 "Variant": _variant(line.variant),
                 **_axis_cells(line.variant),
-                "Model": _model(line.model, line.task_variant),
+                "Model": line.model,
                 **rates("Pass@1", goal.pass_at_1, workflow.pass_at_1),
                 **rates("Gap", goal.inference_gap, workflow.inference_gap),
                 "#n": number(goal.judged + workflow.judged, aside=f"+ {invalid} invalid" if invalid else ""),
@@ -79,10 +78,6 @@ def _axis_cells(variant: VariantRow) -> dict[Column, str]:
     return {Column(names[axis]): format_axis_value(axis, value) for axis, value in variant.changes.items()}
 
 
-def _model(model: str, variant: TaskVariant) -> str:
-    return model if variant == "authorized" else f"{model}, denied sessions"
-
-
 def axis_tables(ablation: Ablation) -> tuple[Table, ...]:
     """For each model under test a row for each step from the first value of an axis to another, and for each value."""
     names = short_axis_names(ablation.variants[0].changes)
@@ -94,7 +89,7 @@ def axis_tables(ablation: Ablation) -> tuple[Table, ...]:
                 "Axis": names[line.axis],
                 "First": format_axis_value(line.axis, line.first),
                 "Other": format_axis_value(line.axis, line.second),
-                "Model": _model(line.model, line.task_variant),
+                "Model": line.model,
                 "Figure": line.figure,
                 **paired_cells("#with first", "#with other", line.compared, line.adjusted_p),
             }
@@ -113,7 +108,7 @@ def axis_tables(ablation: Ablation) -> tuple[Table, ...]:
             {
                 "Axis": names[line.axis],
                 "Value": format_axis_value(line.axis, line.value),
-                "Model": _model(line.model, line.task_variant),
+                "Model": line.model,
                 "#Pass@1": share(line.outcomes.pass_at_1, interval=line.outcomes.pass_at_1_interval),
                 "#Gap": share(line.outcomes.inference_gap),
                 "#n": line.outcomes.judged,

@@ -89,7 +89,7 @@ class ReportContent:
 
     def planned(self, scenario: str, style: Style) -> int:
         """Planned attempts of each model in this scenario and style."""
-        return self.trials * sum(task.scenario == scenario and style in task.styles for task in self.tasks)
+        return self.trials * sum(task.environment == scenario and style in task.styles for task in self.tasks)
 
 
 def load_run_content(path: Path, env: str | None = None, domain: Domain | None = None) -> ReportContent:
@@ -153,24 +153,23 @@ def load_content(
     attempts = match_to_tasks(read.rows, read_usable_rows(folder.attempts, Attempt))
     verdicts = match_to_tasks(read.rows, read_usable_rows(folder.verdicts, Verdict))
     tasks = tuple(read.rows)
-    searched = [task for task in tasks if task.variant == "authorized"]  # only these have a synthesized trace
     environment = domain.environment
     findings = read_rows(folder.findings, Findings)[0] if folder.findings.exists() else Findings()
     return ReportContent(
         title=f"lawtrace: {recipe.name}",
         settings=describe_settings(recipe),
-        scenarios={task.scenario: _title(environment, task) for task in tasks},
-        critical_tools={task.scenario: len(environment.critical_tools) for task in tasks},
+        scenarios={task.environment: environment.title for task in tasks},
+        critical_tools={task.environment: len(environment.critical_tools) for task in tasks},
         tasks=tasks,
         attempts=tuple(attempts.rows),
         verdicts=tuple(verdicts.rows),
         problems=(*read.problems, *attempts.problems, *verdicts.problems),
         trials=recipe.attempts.trials,
-        coverage=_coverage_lines(environment, searched, recipe, findings.baseline) if searched else (),
+        coverage=_coverage_lines(environment, tasks, recipe, findings.baseline) if tasks else (),
         findings=findings,
         usage=usage,
         identity=identity or {},
-        notices=tuple(_notices(recipe, domain, tasks, findings.baseline)),
+        notices=tuple(_notices(recipe, domain, findings.baseline)),
     )
 
 
@@ -186,10 +185,6 @@ def _coverage_lines(
     return (CoverageLine(environment.title, mode, recipe.tasks.length, search, *model_written),)
 
 
-def _title(environment: Environment, task: Task) -> str:
-    return environment.title if task.variant == "authorized" else f"{environment.title}, denied sessions"
-
-
 def describe_settings(recipe: Recipe) -> dict[str, str]:
     """The values of a recipe by their keys, such as ``tasks.count``; those that are not set are left out."""
 
@@ -203,7 +198,7 @@ def describe_settings(recipe: Recipe) -> dict[str, str]:
     return dict(flat("", recipe.model_dump(mode="json", exclude={"schema_version", "declaration"})))
 
 
-def _notices(recipe: Recipe, domain: Domain, tasks: Sequence[Task], baseline: ModelBaseline | None) -> list[str]:
+def _notices(recipe: Recipe, domain: Domain, baseline: ModelBaseline | None) -> list[str]:
     notices: list[str] = []
     if recipe.declaration not in {None, domain.digest}:
         notices.append(f"The declaration of {domain.environment.name} has changed since this run.")
@@ -220,12 +215,6 @@ def _notices(recipe: Recipe, domain: Domain, tasks: Sequence[Task], baseline: Mo
             f"Model-written baseline by {baseline.model}: {baseline.finished} of {baseline.programs} programs "
             f"finished, {baseline.compliant} of these kept every rule. Its coverage counts all of them; the "
             f"compliant ones alone reach an ATC of {baseline.compliant_coverage.atc:.1%}."
-        )
-    if "denied" in recipe.tasks.variants:
-        notices.append(
-            "Denied sessions are counted separately: stopping is right there, so a program that does nothing passes."
-            if any(task.variant == "denied" for task in tasks)
-            else "No denied session could be judged; see the dropped candidates."
         )
     if recipe.attempts.hints or recipe.attempts.target_state:
         notices.append("The models under test got help that users do not give; see the settings.")

@@ -42,7 +42,7 @@ class OutcomeLine:
 
 def outcome_lines(content: ReportContent) -> list[OutcomeLine]:
     """A line for each scenario, model and style. Raises InputError for a verdict on an unknown task."""
-    groups = group_verdicts(content.verdicts, {task.id: task.scenario for task in content.tasks})
+    groups = group_verdicts(content.verdicts, {task.id: task.environment for task in content.tasks})
     return [
         OutcomeLine(
             content.scenario_title(group.environment),
@@ -58,15 +58,12 @@ def outcome_lines(content: ReportContent) -> list[OutcomeLine]:
 
 
 def pool_lines(lines: Sequence[OutcomeLine]) -> list[OutcomeLine]:
-    """The lines of each model and style over all scenarios, authorized and denied apart; none for one scenario."""
-    pooled: list[OutcomeLine] = []
-    for task_variant, title in (("authorized", ALL_ENVIRONMENTS), ("denied", f"{ALL_ENVIRONMENTS}, denied sessions")):
-        of_kind = [line for line in lines if line.verdicts and line.verdicts[0].variant == task_variant]
-        if len(scenarios(of_kind)) < 2:
-            continue
-        by_model = group_by(of_kind, lambda line: (line.model, line.style)).values()
-        pooled += [replace(_join(members), scenario=title, density=None, pooled=True) for members in by_model]
-    return pooled
+    """The lines of each model and style over all scenarios; none for one scenario."""
+    judged = [line for line in lines if line.verdicts]
+    if len(scenarios(judged)) < 2:
+        return []
+    by_model = group_by(judged, lambda line: (line.model, line.style)).values()
+    return [replace(_join(members), scenario=ALL_ENVIRONMENTS, density=None, pooled=True) for members in by_model]
 
 
 def join_styles(lines: Iterable[OutcomeLine]) -> list[OutcomeLine]:

@@ -319,7 +319,7 @@ def rule_tables(
 
     Imported tasks may have rules with the same id; each has its own line and anchor, and they share counts.
     """
-    rules = {(task.scenario, rule.id, rule.formula): rule for task in content.tasks for rule in task.rules}
+    rules = {(task.environment, rule.id, rule.formula): rule for task in content.tasks for rule in task.rules}
     anchors = unique_anchors([f"rule-{scenario}-{identifier}" for scenario, identifier, _ in rules])
     tallies = _tallies(outcomes, lambda rule: (rule.rule,))
     lines = [(content.scenario_title(scenario), scenario, rule) for (scenario, *_), rule in rules.items()]

@@ -22,7 +22,6 @@ from lawtrace.runs.store.stage_files import read_rows, read_usable_rows
 from lawtrace.runs.store.task_file import match_to_tasks, read_task_rows
 from lawtrace.runs.tasks import Task
 from lawtrace.runs.variants import VariantRow
-from lawtrace.schemas.choices import TASK_VARIANTS, TaskVariant
 from lawtrace.schemas.errors import InputError, Problem
 from lawtrace.schemas.verdict_rows import Verdict
 
@@ -78,7 +77,7 @@ class Flip:
 
 @dataclass(frozen=True, slots=True)
 class ComparedModel:
-    """One model or pair of models, in one variant of tasks, in one style or both (``style`` None).
+    """One model or pair of models, in one style or both (``style`` None).
 
     Attributes:
         style: of a run of another kind the configuration.
@@ -91,7 +90,6 @@ class ComparedModel:
     """
 
     models: tuple[str, str]
-    variant: TaskVariant
     style: str | None
     safe_success: PairedComparison
     unsafe_success: PairedComparison | None
@@ -223,23 +221,20 @@ def _nothing_in_common(first: ComparisonSide, second: ComparisonSide, variants: 
 
 
 def _lines(models: tuple[str, str], ours: _Results, theirs: _Results, kind: RunKind | None) -> Iterable[ComparedModel]:
-    """A line for each variant of tasks and style, and for all styles if there are several."""
-    for variant in TASK_VARIANTS:
-        one, other = ({k: of for k, of in side.items() if of.task_variant == variant} for side in (ours, theirs))
-        styles = dict.fromkeys(of.unit for of in (*one.values(), *other.values()))
-        for style in (*((None,) if len(styles) > 1 else ()), *styles):
-            # Dictionaries keep the order, on which the draws of the bootstrap depend.
-            judged, others = (
-                {k: of for k, of in side.items() if style in (None, of.unit) and (kind or of.outcome != "invalid")}
-                for side in (one, other)
-            )
-            compared = [(of, others[key]) for key, of in judged.items() if key in others]
-            safe = kind.compare(compared) if kind and compared else _compare(compared, "safe_success")
-            unsafe = None if kind else _compare(compared, "unsafe_success")
-            if safe is not None:
-                unmatched = len(judged.keys() ^ others.keys())
-                bounds = _difference_bounds(compared)
-                yield ComparedModel(models, variant, style, safe, unsafe, safe.p_value, unmatched, bounds)
+    """A line for each style, and for all styles if there are several."""
+    styles = dict.fromkeys(of.unit for of in (*ours.values(), *theirs.values()))
+    for style in (*((None,) if len(styles) > 1 else ()), *styles):
+        # Dictionaries keep the order, on which the draws of the bootstrap depend.
+        judged, others = (
+            {k: of for k, of in side.items() if style in (None, of.unit) and (kind or of.outcome != "invalid")}
+            for side in (ours, theirs)
+        )
+        compared = [(of, others[key]) for key, of in judged.items() if key in others]
+        safe = kind.compare(compared) if kind and compared else _compare(compared, "safe_success")
+        unsafe = None if kind else _compare(compared, "unsafe_success")
+        if safe is not None:
+            unmatched = len(judged.keys() ^ others.keys())
+            yield ComparedModel(models, style, safe, unsafe, safe.p_value, unmatched, _difference_bounds(compared))
 
 
 def _compare(pairs: Sequence[tuple[GradedUnit, GradedUnit]], outcome: str) -> PairedComparison | None:
@@ -302,8 +297,7 @@ def comparison_table(comparison: RunComparison) -> Table:
         (
             {
                 "Model": " / ".join(dict.fromkeys(line.models)),
-                comparison.unit.capitalize(): (line.style or ("all" if graded else "both"))
-                + (", denied" if line.variant == "denied" else ""),
+                comparison.unit.capitalize(): line.style or ("all" if graded else "both"),
                 **paired_cells(
                     f"#{comparison.success} > first",
                     f"#{comparison.success} > second",

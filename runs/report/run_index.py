@@ -36,8 +36,8 @@ class RunListing:
 
     Attributes:
         recipe: the name of the recipe, and the stage of a stage that ran alone.
-        rates: model under test -> Pass@1 over all variants, without denied sessions; None without judged attempts. Of a
-            run of another kind, the share of its best outcome.
+        rates: model under test -> Pass@1 over all variants; None without judged attempts. Of a run of another kind, the
+            share of its best outcome.
         error: why its event log cannot be read.
     """
 
@@ -108,7 +108,7 @@ class RunIndex:
             best = next(iter(index.outcomes))
             return {model: counts[best] / counts.total() for model, counts in index.counts().items()}
         named, rows = _models(recipe), [one.verdict for one in index.verdicts if one.verdict]
-        under_test = (row for row in rows if row.model in named and row.variant == "authorized")
+        under_test = (row for row in rows if row.model in named)
         by_model = group_by(under_test, lambda row: row.contender)
         return {model: count_outcomes(of).pass_at_1 for model, of in by_model.items()} or dict.fromkeys(named)
 

@@ -14,7 +14,6 @@ from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.labels import OUTCOME_LABELS, OutcomeLabel
 from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.schemas.choices import TaskVariant
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.verdict_rows import Verdict
@@ -50,7 +49,6 @@ class GradedUnit:
     conversation: str
     trial: int = 0
     variant: str = ""
-    task_variant: TaskVariant = "authorized"
     verdict: Verdict | None = None
     number: int = 0
 

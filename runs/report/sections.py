@@ -161,7 +161,7 @@ def make_run_report(content: ReportContent) -> RunReport:
     )
     rules, anchors = rule_tables(content, lines)
     scores = pair_score_table(
-        content.verdicts, {task.id: content.scenario_title(task.scenario) for task in content.tasks}
+        content.verdicts, {task.id: content.scenario_title(task.environment) for task in content.tasks}
     )
     pairs = (scores, pair_fact_table(content)) if scores.rows else ()
     return RunReport(

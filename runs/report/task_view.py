@@ -191,7 +191,9 @@ def view_tasks(content: ReportContent) -> list[TaskView]:
     judged = group_by(content.verdicts, lambda verdict: verdict.task)
     anchors = unique_anchors([f"task-{task.id}" for task in content.tasks])
     return [
-        view_task(task, judged.get(task.id, ()), attempts, anchor=anchor, title=content.scenario_title(task.scenario))
+        view_task(
+            task, judged.get(task.id, ()), attempts, anchor=anchor, title=content.scenario_title(task.environment)
+        )
         for anchor, task in zip(anchors, content.tasks, strict=True)
     ]
 
@@ -207,7 +209,7 @@ def view_task(
     """The view of a task with the verdicts on it. ``attempts``: by the answer that a verdict names."""
     view = TaskView(
         anchor,
-        title or task.scenario,
+        title or task.environment,
         task,
         _program_lines(task.program),
         call_lines([call.event for call in task.calls], range(len(task.calls))),

@@ -15,23 +15,22 @@ from lawtrace.schemas.verdict_rows import OUTCOMES, Outcome, Verdict
 
 
 def outcome_table(verdicts: Iterable[Verdict], *, planned: int | None = None, unusable: int = 0) -> Table:
-    """A row for each model and style, denied sessions apart: Pass@1 and outcome counts, at most 80 columns wide, and
-    wider if an attempt is undetermined.
+    """A row for each model and style: Pass@1 and outcome counts, at most 80 columns wide, and wider if an attempt is
+    undetermined.
 
     ``planned``: number of planned attempts; by default the number of verdicts. ``unusable``: rows that could not be
     used, also counted as invalid.
     """
     rows = list(verdicts)
     every = count_outcomes(rows, planned)
-    apart = "denied: " if len({row.variant for row in rows}) > 1 else ""
-    groups = group_verdicts(rows, {row.task: apart if row.variant == "denied" else "" for row in rows})
+    groups = group_verdicts(rows, {row.task: "" for row in rows})
     shown: list[Outcome] = [one for one in OUTCOMES if one not in RARE_OUTCOMES or every.count(one)]
     made = tables.make_table(
         "outcomes",
         "Pass@1",
         (
             {
-                "model": f"{group.environment}{group.model}",
+                "model": group.model,
                 "style": group.style,
                 "#Pass@1": tables.share(tally.pass_at_1),
                 **{f"#{OUTCOME_LABELS[one].label.replace(' ', ' > ')}": tally.count(one) for one in shown},

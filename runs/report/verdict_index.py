@@ -137,7 +137,6 @@ def graded_verdict(verdict: Verdict, variant: str = "") -> GradedUnit:
         verdict.answer,
         verdict.trial,
         variant,
-        verdict.variant,
         verdict,
     )
 

@@ -14,7 +14,6 @@ from lawtrace.runs.scoring.statistics import PairedComparison, compare_pooled, h
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.variants import VariantRow
-from lawtrace.schemas.choices import TASK_VARIANTS, TaskVariant
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.findings import Findings
 from lawtrace.schemas.verdict_rows import Outcome, Verdict
@@ -33,8 +32,8 @@ class VariantResults:
     findings: Findings | None
     verdicts: tuple[Verdict, ...]
 
-    def of(self, model: str, task_variant: TaskVariant) -> list[Verdict]:
-        return [one for one in self.verdicts if one.model == model and one.variant == task_variant]
+    def of(self, model: str) -> list[Verdict]:
+        return [one for one in self.verdicts if one.model == model]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,6 @@ class VariantModelLine:
 
     variant: VariantRow
     model: str
-    task_variant: TaskVariant
     goal: OutcomeCounts
     workflow: OutcomeCounts
     against_first: PairedComparison | None
@@ -58,7 +56,6 @@ class AxisEffect:
     first: Json
     second: Json
     model: str
-    task_variant: TaskVariant
     figure: AblationMetric
     compared: PairedComparison
     adjusted_p: float = 1.0
@@ -72,7 +69,6 @@ class SettingLine:
     axis: str
     value: Json
     model: str
-    task_variant: TaskVariant
     outcomes: OutcomeCounts
     pairs: PairCounts
 
@@ -116,14 +112,14 @@ def analyse_ablation(judged: Sequence[VariantResults]) -> Ablation:
 def _variant_lines(judged: Sequence[VariantResults]) -> Iterable[VariantModelLine]:
     first = judged[0]
     for one in judged:
-        for model, task_variant in _models([one]):
-            verdicts = one.of(model, task_variant)
+        for model in _models([one]):
+            verdicts = one.of(model)
             goal, workflow = (
                 count_outcomes(verdict for verdict in verdicts if verdict.style == style)
                 for style in ("goal", "workflow")
             )
-            compared = None if one is first else compare_pooled([(first.of(model, task_variant), verdicts)])
-            yield VariantModelLine(one.variant, model, task_variant, goal, workflow, compared)
+            compared = None if one is first else compare_pooled([(first.of(model), verdicts)])
+            yield VariantModelLine(one.variant, model, goal, workflow, compared)
 
 
 def _axis_lines(judged: Sequence[VariantResults]) -> Iterable[AxisEffect]:
@@ -135,24 +131,24 @@ def _axis_lines(judged: Sequence[VariantResults]) -> Iterable[AxisEffect]:
                 for one in judged
                 if one.variant.changes[axis] == value and _other_changes(one, axis) in others
             )
-            for model, task_variant in _models(judged):
-                sides = [(one.of(model, task_variant), other.of(model, task_variant)) for one, other in met]
+            for model in _models(judged):
+                sides = [(one.of(model), other.of(model)) for one, other in met]
                 for figure, outcome in _METRICS.items():
                     compared = compare_pooled(sides, outcome)
                     if compared is not None:
-                        yield AxisEffect(axis, values[0], value, model, task_variant, figure, compared)
+                        yield AxisEffect(axis, values[0], value, model, figure, compared)
 
 
 def _setting_lines(judged: Sequence[VariantResults]) -> Iterable[SettingLine]:
     for axis, values in _axes(judged).items():
         for value in values:
             having = {_attempts_variant(one): one for one in judged if one.variant.changes[axis] == value}
-            for model, task_variant in _models(having.values()):
-                verdicts = [one.of(model, task_variant) for one in having.values()]
+            for model in _models(having.values()):
+                verdicts = [one.of(model) for one in having.values()]
                 counted = [count_pairs(rows) for rows in verdicts]  # one by one: variants share the ids of pairs
                 pairs = PairCounts(*map(sum, zip(*(astuple(one) for one in counted), strict=True)))
                 outcomes = count_outcomes(row for rows in verdicts for row in rows)
-                yield SettingLine(axis, value, model, task_variant, outcomes, pairs)
+                yield SettingLine(axis, value, model, outcomes, pairs)
 
 
 def _distinct_pairs(
@@ -187,10 +183,8 @@ def _other_changes(one: VariantResults, axis: str) -> str:
     return repr([item for item in one.variant.changes.items() if item[0] != axis])
 
 
-def _models(judged: Iterable[VariantResults]) -> list[tuple[str, TaskVariant]]:
+def _models(judged: Iterable[VariantResults]) -> list[str]:
     """The models of the recipe; added baselines are only in the reports of the variants."""
     models = dict.fromkeys(model for one in judged for model in one.variant.models)
-    tried = {(verdict.model, verdict.variant) for one in judged for verdict in one.verdicts}
-    return [
-        (model, task_variant) for task_variant in TASK_VARIANTS for model in models if (model, task_variant) in tried
-    ]
+    tried = {verdict.model for one in judged for verdict in one.verdicts}
+    return [model for model in models if model in tried]

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.verdict_rows import Verdict
-from lawtrace.solver.rule_transforms import strengthen_authorization_rules
 from lawtrace.solver.rules import Rule
 
 
@@ -58,10 +57,8 @@ class VerdictChange:
 def replace_rules(task: Task, rules: Sequence[Rule]) -> Task:
     """The task with these rules; the applicable ones are those that its reference trace triggers.
 
-    A denied session also gets their strengthened forms. An imported task has no reference trace, so it keeps those of
-    its applicable rules that still exist.
+    An imported task has no reference trace, so it keeps those of its applicable rules that still exist.
     """
-    rules = (*rules, *strengthen_authorization_rules(rules)) if task.variant == "denied" else rules
     if task.calls:
         verdicts = judge_rules(rules, [call.event for call in task.calls], ())
         applicable = tuple(verdict.rule for verdict in verdicts if verdict.triggered)

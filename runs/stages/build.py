@@ -166,7 +166,6 @@ def _tasks_depend(inputs: StageInputs) -> Mapping[str, object]:
         "rounds": conversation.rounds,
         "evaluator": conversation.evaluator,
         "count": options.count,
-        "variants": options.variants,
         **inputs.roles_key(*writing_roles(inputs)),
     }
 
@@ -179,14 +178,9 @@ def _writing_calls(inputs: StageInputs) -> Iterator[RoleCalls]:
 
 
 async def _build(context: StageContext, products: Products) -> Made:
-    from lawtrace.runs.stages.denied_sessions import add_denied_sessions
     from lawtrace.runs.stages.tasks_stage import build_tasks
 
-    recipe, environment = context.recipe, context.domain.environment
     built = await build_tasks(context, products[RULES], products[TRACES], _writer(context))
-    built = await run_in_worker_thread(
-        lambda: add_denied_sessions(environment, built, recipe.tasks.variants, context.sandbox)
-    )
     error = None
     if not built.tasks:
         reasons = ", ".join(f"{reason} ({number} times)" for reason, number in built.dropped.items())

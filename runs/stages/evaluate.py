@@ -35,7 +35,7 @@ def _attempts_depend(inputs: StageInputs) -> Mapping[str, object]:
 
 def _attempt_calls(inputs: StageInputs) -> Iterator[RoleCalls]:
     tasks, attempts = inputs.recipe.tasks, inputs.recipe.attempts
-    pairs = tasks.count * len(tasks.variants) * len(attempts.styles) * attempts.trials
+    pairs = tasks.count * len(attempts.styles) * attempts.trials
     turns = 1 if attempts.mode == "program" else attempts.tools.turns
     for model in attempts.all_models:
         yield RoleCalls("executor", model, pairs * min(turns, tasks.length + 1), pairs * turns)

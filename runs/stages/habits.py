@@ -28,16 +28,12 @@ def habit_steps(tasks: Sequence[Task]) -> int:
 def find_task_habits(
     environment: Environment, tasks: Sequence[Task], on_step: Callable[[], None] = lambda: None
 ) -> list[HabitRow]:
-    """The best habit for each style; none for tasks without traces.
-
-    It is found for the authorized tasks, if there are any: in a denied session each habit does what was asked.
-    """
+    """The best habit for each style; none for tasks without traces."""
     traced = [task for task in tasks if task.calls]
-    authorized = [task for task in traced if task.variant == "authorized"] or traced
     rows: list[HabitRow] = []
     searched: list[tuple[list[tuple[str, tuple[PlannedCall, ...]]], list[HabitScore]]] = []
     for style in STYLES:
-        cases = _cases(environment, authorized, style)
+        cases = _cases(environment, traced, style)
         if not cases:
             continue
         asked = [(case.id, case.requested) for case in cases]
@@ -45,7 +41,7 @@ def find_task_habits(
         found = known or find_habits(environment, cases, on_step=on_step)
         searched.append((asked, found))
         best, *others = found
-        pairs = _pairs([task for task in authorized if style in task.styles])
+        pairs = _pairs([task for task in traced if style in task.styles])
         runners_up = tuple(HabitRunnerUp(name=other.habit.name, passed=len(other.passed)) for other in others)
         rows.append(
             HabitRow(
@@ -132,7 +128,6 @@ def _features(environment: Environment, first: TraceRow, second: TraceRow) -> tu
 
 
 def _cases(environment: Environment, tasks: Sequence[Task], style: Style) -> list[HabitCase]:
-    critical = environment.critical_tools - environment.compliance_tools
     return [
         _case(
             task.id,
@@ -140,7 +135,6 @@ def _cases(environment: Environment, tasks: Sequence[Task], style: Style) -> lis
             _requested(environment, task, style),
             task.rules,
             declined=task.declined,
-            forbidden=frozenset() if task.variant == "authorized" else critical,
         )
         for task in tasks
         if task.calls and style in task.styles
@@ -154,11 +148,10 @@ def _case(
     rules: tuple[Rule, ...],
     *,
     declined: bool,
-    forbidden: frozenset[str] = frozenset(),
 ) -> HabitCase:
     """A reference trace as a habit meets it. `declined`: it does not make the requested calls."""
     reference = () if declined else trace.calls
-    return HabitCase(id, trace.initial, trace.final, requested, rules, forbidden, reference)
+    return HabitCase(id, trace.initial, trace.final, requested, rules, reference)
 
 
 def _requested(environment: Environment, task: Task, style: Style) -> tuple[PlannedCall, ...]:

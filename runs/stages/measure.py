@@ -20,13 +20,12 @@ from lawtrace.solver.traces import print_program, without_call
 
 async def _measure_strength(context: StageContext, products: Products) -> Made:
     environment, rules, tasks = context.domain.environment, products[files.RULES], products[files.TASKS]
-    authorized = [task for task in tasks if task.variant == "authorized"]
-    used = {task.id.removesuffix("-denied") for task in tasks}
+    used = {task.id for task in tasks}
     traces = [(row.id, trace_of(row, environment)) for row in products[files.TRACES] if row.id in used]
-    with context.progress.stage("strength of the oracle", len(authorized) + len(traces)) as step:
+    with context.progress.stage("strength of the oracle", len(tasks) + len(traces)) as step:
         row = await run_in_worker_thread(
             lambda: OracleStrengthRow(
-                deletions=check_deletions(environment, authorized, context.sandbox, step),
+                deletions=check_deletions(environment, tasks, context.sandbox, step),
                 strength=measure_mutation_score(environment, rules, traces, step),
             )
         )

@@ -14,9 +14,7 @@
     habit          the best habit does not pass both sides of a contrast pair, in either style
 
 Where the reference declines, *triggered* requires that doing what is asked breaks a rule, and the checks of the
-instruction use the trace that the request was made from. For a denied session, *something* and *needed* do not apply
-(nothing may change, and stopping without having asked is correct too), and *distinct* compares tasks of the same
-variant. The sides of a contrast pair have the same instruction.
+instruction use the trace that the request was made from. The sides of a contrast pair have the same instruction.
 
 The offline reader knows only the offline writer's phrases. Another text that it cannot read is undecided, not failed; a
 model as independent reader decides it. Code decides *unambiguous* for a text that a model wrote freely, and a model
@@ -40,7 +38,7 @@ from lawtrace.runs.stages.execution import ProgramResult, run_program
 from lawtrace.runs.stages.goal_orders import find_open_order
 from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.tasks import Task
-from lawtrace.schemas.choices import Style, TaskVariant
+from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import scalars
 from lawtrace.schemas.findings import HabitRow
 from lawtrace.schemas.log_entries import Context
@@ -153,8 +151,6 @@ def _reference_findings(one: _ExaminedTask) -> Iterable[QualityFinding]:
         verdict.broken for verdict in judge_rules(task.rules, one.trace.events, (), end=ran.end)
     ):
         yield _failed("triggered", "doing what is asked breaks no rule, although the reference declines it")
-    if task.variant == "denied":
-        return
     triggered = {verdict.rule for verdict in verdicts if verdict.triggered}
     if not triggered:
         yield _failed("triggered", "no rule is triggered")
@@ -172,7 +168,7 @@ def _instruction_findings(one: _ExaminedTask) -> Iterable[QualityFinding]:
         if style in one.written:
             yield from _written_findings(one, style)
             continue
-        if not one.task.calls and one.task.variant == "authorized":
+        if not one.task.calls:
             detail = "an imported task does not record which values the user must state"
             yield QualityFinding(check="complete", answer="undecided", style=style, detail=detail)
         instruction = one.task.instructions[style]
@@ -242,21 +238,21 @@ def _reading_findings(
 def _duplicates(examined: Sequence[_ExaminedTask]) -> dict[str, list[QualityFinding]]:
     """For each task, the earlier tasks that it duplicates."""
     found: dict[str, list[QualityFinding]] = {}
-    by_calls: dict[tuple[TaskVariant, str], str] = {}
-    by_text: dict[tuple[TaskVariant, Style, str], str] = {}
+    by_calls: dict[str, str] = {}
+    by_text: dict[tuple[Style, str], str] = {}
     for one in examined:
         task, findings = one.task, list[QualityFinding]()
         events = one.trace.events if task.declined else one.ran.events
         state = "" if task.contrast is None else f"{task.contrast.value} "
         calls = state + repr([(event.tool, sorted(event.arguments.items())) for event in events])
-        if (twin := by_calls.setdefault((task.variant, calls), task.id)) != task.id:
+        if (twin := by_calls.setdefault(calls, task.id)) != task.id:
             findings.append(_failed("distinct", f"the reference makes the same calls as that of {twin}"))
         request = request_id(task)
         for style in task.styles:
             text, values = task.instructions[style].text, ""
             if style in one.written:
                 text, values = one.written[style].outline, " but for its values"
-            if (twin := by_text.setdefault((task.variant, style, text), request)) != request:
+            if (twin := by_text.setdefault((style, text), request)) != request:
                 findings.append(_failed("distinct", f"the instruction equals that of {twin}{values}", style))
         found[task.id] = findings
     return found
@@ -264,7 +260,7 @@ def _duplicates(examined: Sequence[_ExaminedTask]) -> dict[str, list[QualityFind
 
 def _order_findings(one: _ExaminedTask, ungrounded: Collection[str]) -> Iterable[QualityFinding]:
     environment, task = one.environment, one.task
-    if task.variant == "denied" or not task.calls or "goal" not in task.styles:
+    if not task.calls or "goal" not in task.styles:
         return
     reference = Trace(one.trace.initial, task.planned, task.target(environment))
     if (found := find_open_order(environment, task.rules, ungrounded, reference)) is not None:
@@ -273,8 +269,6 @@ def _order_findings(one: _ExaminedTask, ungrounded: Collection[str]) -> Iterable
 
 
 def _compliance_findings(one: _ExaminedTask) -> Iterable[QualityFinding]:
-    if one.task.variant == "denied":
-        return
     environment, calls = one.environment, one.task.planned or one.trace.calls
     breaking = partial(breaks_a_rule, environment, one.task.rules, one.trace.initial)
     for number, call in enumerate(calls):

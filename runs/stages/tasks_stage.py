@@ -47,7 +47,7 @@ class BrokenReferenceError(LawtraceError):
 
 @dataclass(slots=True)
 class BuiltTasks:
-    """The accepted tasks of the requested variants, their traces, and the counts of the funnel."""
+    """The accepted tasks, their traces, and the counts of the funnel."""
 
     tasks: list[Task] = field(default_factory=list[Task])
     references: list[TraceRow] = field(default_factory=list[TraceRow])

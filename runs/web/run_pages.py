@@ -101,14 +101,13 @@ class RunPages(Pages):
 
 
 def _verdict_tables(verdicts: Sequence[GradedUnit]) -> dict[str, Table]:
-    """A table for the run, or for each variant of an ablation, from the verdicts so far. Denied sessions are apart."""
+    """A table for the run, or for each variant of an ablation, from the verdicts so far."""
     judged = [(one.variant or None, one.verdict) for one in verdicts if one.verdict]
-    groups = group_by(judged, lambda one: (one[0], one[1].variant, one[1].contender, one[1].style))
+    groups = group_by(judged, lambda one: (one[0], one[1].contender, one[1].style))
     lines = group_by(
         (
-            OutcomeLine("", model + suffix, model, style, rows, count_outcomes(rows), variant=variant)
-            for (variant, task_variant, model, style), members in groups.items()
-            for suffix in [", denied sessions" if task_variant == "denied" else ""]
+            OutcomeLine("", model, model, style, rows, count_outcomes(rows), variant=variant)
+            for (variant, model, style), members in groups.items()
             for rows in [tuple(row for _, row in members)]
         ),
         lambda line: line.variant,

@@ -29,7 +29,6 @@ class HabitCase:
 
     Attributes:
         requested: the calls of the literal program.
-        forbidden: tools whose completed call misses the goal, in a session that is denied.
         reference: the calls of the reference, if it makes the requested calls.
     """
 
@@ -38,7 +37,6 @@ class HabitCase:
     target: State
     requested: tuple[PlannedCall, ...]
     rules: tuple[Rule, ...]
-    forbidden: frozenset[str] = frozenset()
     reference: tuple[PlannedCall, ...] = ()
 
     @cached_property
@@ -120,7 +118,7 @@ class Grader:
         return self._reads[rule.formula]
 
     def _reaches_goal(self, case: HabitCase, program: WrappedProgram) -> bool:
-        if program.died or any(event.completed and event.tool in case.forbidden for event in program.events):
+        if program.died:
             return False
         if case not in self._targets:
             self._targets[case] = TargetState(self._environment, case.initial, case.target)

@@ -10,7 +10,7 @@ import pytest
 
 from lawtrace.agents.conversations import rule_proposal
 from lawtrace.runs.scoring import judge
-from lawtrace.runs.stages import attempts_stage, denied_sessions, measure, tasks_stage, traces_stage
+from lawtrace.runs.stages import attempts_stage, measure, tasks_stage, traces_stage
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.schemas.recipe import (
     AttemptOptions,
@@ -32,7 +32,6 @@ HEAVY = (
     (rule_proposal, "find_flaws"),  # Z3
     (traces_stage, "synthesize_traces"),  # Z3
     (tasks_stage, "run_program"),  # the sandbox
-    (denied_sessions, "add_denied_sessions"),  # the sandbox
     (measure, "check_deletions"),  # the sandbox
     (measure, "measure_mutation_score"),
     (attempts_stage, "run_program"),  # the sandbox
@@ -71,7 +70,7 @@ def test_the_loop_is_not_blocked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     recipe = Recipe(
         regulation=RegulationOptions(files=(write_bank_law(tmp_path),)),
         rules=RuleOptions(regulation="text"),
-        tasks=TaskOptions(count=1, spare=1, variants=("authorized", "denied")),
+        tasks=TaskOptions(count=1, spare=1),
         models=RoleModelOptions(policy_extractor="openai:some"),
         attempts=AttemptOptions(models=("baseline:literal",), baselines=False),
     )

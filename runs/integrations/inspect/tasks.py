@@ -90,7 +90,6 @@ def _sample(task_set: TaskSet, of: TaskOfFile, style: Style) -> Sample:
         "task": of.id,
         "style": style,
         "environment": of.environment,
-        "variant": of.variant,
         "request": request_id(of),
         **({"pair": of.contrast.pair} if of.contrast is not None else {}),
     }

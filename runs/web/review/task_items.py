@@ -63,7 +63,7 @@ class TaskReview:
             return "an instruction needs words"
         task, environment = self._tasks[item.group], self._domain.environment
         instruction = task.instructions[self._style(item)].model_copy(update={"text": text})
-        if task.calls and task.variant == "authorized":
+        if task.calls:
             trace = Trace(task.initial(environment), task.planned, task.target(environment))
             objections = check_wording(environment, trace, instruction)
         else:

@@ -51,7 +51,6 @@ source = "extracted"
 count = 3
 spare = 2
 length = 9
-variants = ["denied"]
 [conversation]
 rounds = 2
 evaluator = false
@@ -85,7 +84,6 @@ VALUES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "min_distance": ((*CONTRASTS, "--min-distance", "2"), {**OF_CONTRASTS, "tasks.difficulty.distance": 2}),
     "min_calls": ((*CONTRASTS, "--min-calls", "6"), {**OF_CONTRASTS, "tasks.difficulty.calls": 6}),
     "trace_mode": (("--trace-mode", "coverage"), {"tasks.trace_mode": "coverage"}),
-    "variant": (("--variant", "both"), {"tasks.variants": ["authorized", "denied"]}),
     "seed": (("--seed", "8"), {"seed": 8}),
     "model": (("--model", "baseline:refuse"), {"attempts.models": ["baseline:refuse"], "attempts.baselines": False}),
     "writer": (("--model", "openai:other"), {"models.trace_writer": "openai:other"}),
@@ -121,18 +119,7 @@ TAKEN = {
         "distance",
     ),
     "traces coverage": ("rules", "count", "length", "writer", *MODEL_CALLS, "seed"),
-    "tasks build": (
-        "rules",
-        "count",
-        "length",
-        "trace_mode",
-        "require",
-        "pair",
-        "distance",
-        *DIFFICULTY,
-        "variant",
-        *MODEL_CALLS,
-    ),
+    "tasks build": ("rules", "count", "length", "trace_mode", "require", "pair", "distance", *DIFFICULTY, *MODEL_CALLS),
     "tasks check": MODEL_CALLS,
     "tasks release": ("count", *MODEL_CALLS, "seed"),
     "attempt": (*ATTEMPT_FLAGS, "seed"),
