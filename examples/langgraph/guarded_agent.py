@@ -7,13 +7,16 @@
 The model is scripted: it calls too early, follows the advice, and forgets the confirmation. Put yours in its place.
 """
 
+# pyright: basic, reportMissingImports=false
+
 import json
+import secrets
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from langchain.agents import create_agent
+from langchain.agents import AgentState, create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langchain.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
@@ -23,53 +26,88 @@ import lawtrace
 RULES = lawtrace.load_rules(Path(__file__).parents[1] / "rules.toml")
 
 
-class GuardMiddleware(AgentMiddleware):
-    """Asks a guard before each call, and tells it results and messages.
+class GuardedState(AgentState[Any]):
+    """The state of a conversation; a checkpointer keeps the name of its guarded session with it."""
 
-    In a plain LangGraph graph, `wrap_tool_call` is an argument of `ToolNode`. An agent that is awaited needs
-    `awrap_tool_call` as well, with an `asyncio.Lock`.
+    guarded: str
+
+
+class Session:
+    """One conversation: its guard, the ids of the messages that were heard, and whose turn it is.
+
+    Calls of one turn run in threads, in any order.
     """
 
     def __init__(self, guard: lawtrace.Guard) -> None:
-        super().__init__()
         self.guard = guard
-        self._heard = 0
-        self._turn = threading.Lock()  # calls of one turn run in threads, in any order
+        self.heard: set[str] = set()
+        self.turn = threading.Lock()
+
+    def hear(self, messages: list[Any], *, given: bool) -> None:
+        """Tell the guard what is new. `given`: by the caller; no user says what middleware writes, as summaries."""
+        for message in messages:
+            if message.id in self.heard:
+                continue
+            self.heard.add(message.id)
+            if isinstance(message, HumanMessage) and given:
+                self.guard.message("user", message.text)
+            elif isinstance(message, AIMessage) and message.text:
+                self.guard.message("agent", message.text)
+
+
+class GuardMiddleware(AgentMiddleware):
+    """Asks a guard before each call, and tells it results and messages. Each conversation has a session of its own.
+
+    In a plain LangGraph graph, `wrap_tool_call` is an argument of `ToolNode`. An agent that is awaited needs
+    `awrap_tool_call` as well, with an `asyncio.Lock`. Several processes share sessions by `guard.snapshot()`.
+    """
+
+    state_schema = GuardedState
+
+    def __init__(self, open_guard: Callable[[str], lawtrace.Guard]) -> None:
+        """`open_guard`: makes the guard of a new conversation, given its name."""
+        super().__init__()
+        self.open_guard = open_guard
+        self.sessions: dict[str, Session] = {}
+
+    def session(self, state: Any) -> Session:
+        name = state["guarded"]
+        if name not in self.sessions:
+            self.sessions[name] = Session(self.open_guard(name))
+        return self.sessions[name]
+
+    def before_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
+        found = {"guarded": state.get("guarded") or secrets.token_hex(8)}
+        self.session(found).hear(state["messages"], given=True)
+        return found
 
     def before_model(self, state: Any, runtime: Any) -> None:
-        self._hear(state["messages"])
+        self.session(state).hear(state["messages"], given=False)
 
-    def after_agent(self, state: Any, runtime: Any) -> None:
-        self._hear(state["messages"])
+    def after_model(self, state: Any, runtime: Any) -> None:
+        self.session(state).hear(state["messages"], given=False)
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        made = request.tool_call
-        call = lawtrace.Call(made["name"], made["args"], made["id"])
-        with self._turn:
-            decision = self.guard.before(call)
+        session, made = self.session(request.state), request.tool_call
+        guard, call = session.guard, lawtrace.Call(made["name"], made["args"], made["id"])
+        with session.turn:
+            decision = guard.before(call)
             if isinstance(decision, lawtrace.Refuse):
                 return ToolMessage(decision.reason, name=call.tool, tool_call_id=call.id, status="error")
+            call = decision.call or call
             try:
-                answer = handler(request)
+                answer = handler(request.override(tool_call={**made, "args": dict(call.arguments)}))
             except (TimeoutError, ConnectionError) as error:  # it may have been carried out
-                self.guard.unanswered(call, str(error))
+                guard.unanswered(call, str(error))
                 raise
             except Exception as error:
-                self.guard.after(call, error=str(error))
+                guard.after(call, error=str(error))
                 raise
             if isinstance(answer, ToolMessage) and answer.status == "error":
-                self.guard.after(call, error=str(answer.content))
+                guard.after(call, error=str(answer.content))
             else:
-                self.guard.after(call, parsed(getattr(answer, "content", None)))
+                guard.after(call, parsed(getattr(answer, "content", None)))
             return answer
-
-    def _hear(self, messages: list[Any]) -> None:
-        for message in messages[self._heard :]:
-            if isinstance(message, HumanMessage):
-                self.guard.message("user", message.text)
-            elif isinstance(message, AIMessage) and not message.tool_calls:
-                self.guard.message("agent", message.text)
-        self._heard = len(messages)
 
 
 def parsed(content: Any) -> Any:
@@ -108,16 +146,17 @@ def calling(name: str) -> AIMessage:
 
 
 def main() -> None:
-    guard = lawtrace.Guard(RULES, TOOLS, log=lawtrace.GuardLog("guard.jsonl"))
+    guard = lawtrace.Guard(RULES, TOOLS)
+    middleware = GuardMiddleware(lambda name: guard.open_session(log=lawtrace.GuardLog("guard.jsonl", name)))
     cancel, read = calling("cancel_reservation"), calling("get_reservation")
     again = cancel.model_copy(update={"tool_calls": [{**cancel.tool_calls[0], "id": "once-more"}]})
     model = ScriptedModel(responses=[cancel, read, again, AIMessage("It is cancelled.")])
-    agent = create_agent(model, TOOLS, middleware=[GuardMiddleware(guard)])
+    agent = create_agent(model, TOOLS, middleware=[middleware])
     done = agent.invoke({"messages": [HumanMessage("Please cancel G2LTC4.")]})
     for message in done["messages"]:
         if isinstance(message, ToolMessage):
             print(f"{message.name}: {message.text}")
-    for duty in guard.finish():
+    for duty in middleware.session(done).guard.finish():
         print(f"Open: {duty}")
 
 

@@ -1,75 +1,72 @@
-"""A guard as tool guardrails of the OpenAI Agents SDK.
+"""A guard in front of the tools of the OpenAI Agents SDK.
 
     pip install lawtrace openai-agents
     python examples/openai_agents/guarded_agent.py
     lawtrace audit guard.jsonl --tools guard.jsonl --rules examples/rules.toml --complete
 
-The model is scripted: it calls too early, follows the advice, and forgets the confirmation. Put yours in its place,
-with `ModelSettings(parallel_tool_calls=False)`: the SDK begins all calls of a turn before the first has returned.
+The model is scripted: it calls too early, follows the advice, and forgets the confirmation. Put yours in its place.
 """
+
+# pyright: basic, reportMissingImports=false, reportAttributeAccessIssue=false
 
 import asyncio
 import json
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from agents import (
-    Agent,
-    FunctionTool,
-    Runner,
-    ToolGuardrailFunctionOutput,
-    ToolInputGuardrailData,
-    ToolOutputGuardrailData,
-    function_tool,
-    set_tracing_disabled,
-    tool_input_guardrail,
-    tool_output_guardrail,
-)
+from agents import Agent, FunctionTool, Runner, function_tool, set_tracing_disabled
 from agents.testing import ScriptedModel, assistant_message, function_call
+from agents.tool_context import ToolContext
 
 import lawtrace
 
 RULES = lawtrace.load_rules(Path(__file__).parents[1] / "rules.toml")
 
 
-def guarded_tool(guard: lawtrace.Guard, function: Callable[..., Any]) -> FunctionTool:
-    """A function as a tool: a guard is asked before each call, and told the result or the error."""
-    made: dict[str, lawtrace.Call] = {}
+@dataclass
+class Session:
+    """The context of a run: the guard of one conversation, and whose turn it is.
 
-    @tool_input_guardrail
-    def before(data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
-        context = data.context
-        try:
-            arguments = json.loads(context.tool_arguments or "{}")
-        except ValueError:
-            arguments = None
+    The SDK begins all calls of a turn at the same time. With the lock each is decided with the results before it.
+    """
+
+    guard: lawtrace.Guard
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+def guarded_tool(function: Callable[..., Any]) -> FunctionTool:
+    """A function as a tool: the guard of the run is asked before each call, and told the result or the error."""
+    tool = function_tool(function, failure_error_function=None)
+
+    async def invoke(context: ToolContext[Session], written: str) -> Any:
+        guard, arguments = context.context.guard, None
+        with suppress(ValueError):
+            arguments = json.loads(written or "{}")
         if not isinstance(arguments, dict):
-            return ToolGuardrailFunctionOutput.reject_content("The arguments are not a JSON object.")
-        call = lawtrace.Call(context.tool_name, arguments, context.tool_call_id)
-        decision = guard.before(call)
-        if isinstance(decision, lawtrace.Refuse):
-            return ToolGuardrailFunctionOutput.reject_content(decision.reason)
-        made[context.tool_call_id] = call
-        return ToolGuardrailFunctionOutput.allow()
-
-    @tool_output_guardrail
-    def after(data: ToolOutputGuardrailData) -> ToolGuardrailFunctionOutput:
-        if (call := made.pop(data.context.tool_call_id, None)) is not None:  # None: `failed` has told the guard
-            guard.after(call, data.output)
-        return ToolGuardrailFunctionOutput.allow()
-
-    def failed(context: Any, error: Exception) -> str:
-        if (call := made.pop(context.tool_call_id, None)) is not None:
-            if isinstance(error, TimeoutError | ConnectionError):  # it may have been carried out
+            return "The arguments are not a JSON object."
+        async with context.context.turn:
+            call = lawtrace.Call(tool.name, arguments, context.tool_call_id)
+            decision = guard.before(call)
+            if isinstance(decision, lawtrace.Refuse):
+                return decision.reason
+            call = decision.call or call
+            try:
+                result = await tool.on_invoke_tool(context, json.dumps(dict(call.arguments)))
+            except (TimeoutError, ConnectionError, asyncio.CancelledError) as error:  # it may have been carried out
                 guard.unanswered(call, str(error))
-            else:
+                if isinstance(error, asyncio.CancelledError):
+                    raise
+                return f"The call failed: {error}"
+            except Exception as error:  # noqa: BLE001 (the guard and the model are told)
                 guard.after(call, error=str(error))
-        return f"The call failed: {error}"
+                return f"The call failed: {error}"
+            guard.after(call, result)
+            return result
 
-    return function_tool(
-        function, failure_error_function=failed, tool_input_guardrails=[before], tool_output_guardrails=[after]
-    )
+    return replace(tool, on_invoke_tool=invoke)
 
 
 def get_reservation(reservation_id: str) -> dict[str, str]:
@@ -100,10 +97,10 @@ async def main() -> None:
     names = ("cancel_reservation", "get_reservation", "cancel_reservation")
     steps = [calling(name, number) for number, name in enumerate(names, 1)]
     model = ScriptedModel([*steps, [assistant_message("It is cancelled.")]])
-    agent = Agent("clerk", model=model, tools=[guarded_tool(guard, function) for function in TOOLS])
+    agent = Agent("clerk", model=model, tools=[guarded_tool(function) for function in TOOLS])
     request = "Please cancel G2LTC4."
     guard.message("user", request)
-    done = await Runner.run(agent, request)
+    done = await Runner.run(agent, request, context=Session(guard))
     guard.message("agent", done.final_output)
     for item in done.new_items:
         if item.type == "tool_call_output_item":

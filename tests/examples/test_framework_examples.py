@@ -65,11 +65,12 @@ def cancel_reservation(reservation_id: str) -> str:
 
 tools = [example["get_reservation"], cancel_reservation]
 guard = lawtrace.Guard(example["RULES"], [*tools, "send_confirmation"])
+open_guard = lambda name: guard
 """
 LANGCHAIN = """
 names = ("get_reservation", "cancel_reservation")
 model = example["ScriptedModel"](responses=[example["calling"](name) for name in names])
-agent = example["create_agent"](model, tools, middleware=[example["GuardMiddleware"](guard)])
+agent = example["create_agent"](model, tools, middleware=[example["GuardMiddleware"](open_guard)])
 try:
     agent.invoke({"messages": [example["HumanMessage"]("Cancel.")]})
 except RuntimeError as error:
@@ -86,8 +87,8 @@ steps = [
 ]
 example["set_tracing_disabled"](True)
 model = example["ScriptedModel"](steps)
-agent = example["Agent"]("clerk", model=model, tools=[example["guarded_tool"](guard, tool) for tool in tools])
-done = asyncio.run(example["Runner"].run(agent, "Cancel."))
+agent = example["Agent"]("clerk", model=model, tools=[example["guarded_tool"](tool) for tool in tools])
+done = asyncio.run(example["Runner"].run(agent, "Cancel.", context=example["Session"](guard)))
 for item in done.new_items:
     if item.type == "tool_call_output_item":
         print(item.output)
