@@ -5,7 +5,6 @@ A search distinguishes two calls of one tool only if a rule or the environment c
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
 from lawtrace.environments.spec.samplers import Amount
 from lawtrace.environments.spec.tools import Tool
@@ -13,7 +12,7 @@ from lawtrace.environments.spec.types import WrongFormat, WrongType
 from lawtrace.schemas.events import Event
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.logic import syntax as s
-from lawtrace.solver.logic.conditions import Comparison, Condition, condition_fields, condition_parts
+from lawtrace.solver.logic.conditions import Comparison, Condition, comparisons_in, condition_fields
 from lawtrace.solver.logic.terms import RESULT, FieldPath, LiteralValue, leaves
 
 
@@ -90,25 +89,13 @@ def fields_read(formula: s.Formula) -> Iterator[tuple[str, FieldPath]]:
                 yield from ((aggregate.atom.tool, place) for place in read)
 
 
-@lru_cache(maxsize=4096)
-def tools_named(formula: s.Formula) -> frozenset[str]:
-    """The tools of which a formula speaks, those in aggregates included."""
-    return frozenset(node.tool for node in s.subformulas(formula) if isinstance(node, s.Atom))
-
-
-def counts_steps(formula: s.Formula) -> bool:
-    """Whether calls that a formula does not name can matter to it, because it counts steps."""
-    return any(
-        isinstance(node, s.Next | s.WeakNext | s.Yesterday) or s.reads_position(node) for node in s.subformulas(formula)
-    )
-
-
-def _numeric_bounds(condition: Condition) -> list[tuple[FieldPath, float]]:
+def _numeric_bounds(condition: Condition) -> Iterator[tuple[FieldPath, float]]:
     """The numbers that fields are compared with."""
-    match condition:
-        case Comparison(FieldPath() as place, _, LiteralValue(value)) | Comparison(
-            LiteralValue(value), _, FieldPath() as place
-        ):
-            return [(place, value)] if isinstance(value, int | float) and not isinstance(value, bool) else []
-        case _:
-            return [limit for part in condition_parts(condition) for limit in _numeric_bounds(part)]
+    for comparison in comparisons_in(condition):
+        match comparison:
+            case Comparison(FieldPath() as place, _, LiteralValue(int() | float() as value)) | Comparison(
+                LiteralValue(int() | float() as value), _, FieldPath() as place
+            ) if not isinstance(value, bool):
+                yield place, value
+            case _:
+                pass

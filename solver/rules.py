@@ -35,6 +35,7 @@ from lawtrace.solver.logic.skeleton import has_table
 from lawtrace.solver.logic.syntax import Formula, atoms_of, is_untimed
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.logic.type_check import check_formula
+from lawtrace.solver.logic.violations import ignores_other_calls, triggers
 from lawtrace.solver.monitoring.first_order import FirstOrderRule
 
 MOST_LETTERS: Final = 100
@@ -174,6 +175,18 @@ class Rule(StrictModel):
     def clock_tools(self) -> frozenset[str]:
         """The tools of whose calls a condition asks when they happened."""
         return frozenset(atom.tool for atom in atoms_of([self.parsed]) if atom.reads_clock)
+
+    @cached_property
+    def counts_steps(self) -> bool:
+        """Whether a call of a tool that it does not name can change its value."""
+        compiled = self.compiled
+        if isinstance(compiled, Automaton):
+            other = compiled.alphabet.columns[0]
+            return any(row[other] != state for state, row in enumerate(compiled.table))
+        violations = [case.formula for case in compiled.cases if case.every_step]
+        if len(violations) < len(compiled.cases):
+            return True
+        return any(triggers(one) is None or not ignores_other_calls(one) for one in violations)
 
     @cached_property
     def is_timed(self) -> bool:

@@ -21,7 +21,7 @@ from lawtrace.schemas.events import Event, Json, event_labels
 from lawtrace.schemas.verdict_rows import RuleVerdict
 from lawtrace.solver.logic.terms import RESULT
 from lawtrace.solver.open_reads import find_open_reads
-from lawtrace.solver.predicates import counts_steps, fields_read, tools_named
+from lawtrace.solver.predicates import fields_read
 from lawtrace.solver.rules import Rule
 
 MAX_OPEN_CALLS = 4
@@ -88,8 +88,8 @@ class GapResolver:
         self._open_reads: Final = find_open_reads(rule.parsed, environment)
         self._complete: Final = complete
         self._judge: Final = RuleJudge([rule], states=False)
-        self._tools: Final = tools_named(rule.parsed)
-        self._any_call: Final = counts_steps(rule.parsed)
+        self._tools: Final = rule.tools
+        self._any_call: Final = rule.counts_steps
         self._fields: Final = tuple(
             (tool, tuple(step for step in field.path if isinstance(step, str)), str(field))
             for tool, field in fields_read(rule.parsed)

@@ -23,7 +23,6 @@ from lawtrace.solver.guard.decisions import Allow, Call, Decision, OpenDuty, Ref
 from lawtrace.solver.guard.guard import Guard
 from lawtrace.solver.guard.log import GuardLog, Recorder, is_recordable
 from lawtrace.solver.rules import Rule, check_rules
-from lawtrace.solver.search.events.component import counts_steps
 
 _ENVELOPE: Final = ("content", "structuredContent", "isError")
 _READ: Final = ("name", "description", "inputSchema", "outputSchema")
@@ -360,4 +359,4 @@ def import_tools(listed: Sequence[Json]) -> ImportedTools:
 def concerned_tools(rule: Rule, names: frozenset[str]) -> frozenset[str]:
     """The tools whose calls can matter to a rule. `names`: of all tools."""
     named = rule.tools - SPEAKERS.keys()
-    return named | names if counts_steps(rule) else named
+    return named | names if rule.counts_steps else named

@@ -21,7 +21,7 @@ from lawtrace.solver.coverage.value_mutants import value_mutants
 from lawtrace.solver.logic.terms import FieldPath
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.monitoring.rule_status import FinalStatus
-from lawtrace.solver.predicates import counts_steps, fields_read, tools_named
+from lawtrace.solver.predicates import fields_read
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace, replay, without_call
 
@@ -99,7 +99,7 @@ def _is_detected(environment: Environment, rules: Sequence[Rule], trace: Trace, 
     events, end = execute_mutant(environment, trace.initial, mutant)
     if not all(event.completed for event in events):
         return True
-    naming = [rule for rule in rules if tool in tools_named(rule.parsed)]
+    naming = [rule for rule in rules if tool in rule.tools]
     others = [rule for rule in rules if rule not in naming]
     return any(not _DETECTED.isdisjoint(_endings(some, events, end).values()) for some in (naming, others))
 
@@ -139,15 +139,15 @@ def _observed(rule: Rule, events: Sequence[Event]) -> list[object]:
     """What a rule reads of a trace."""
     if isinstance(rule.compiled, Automaton):
         return _observed_letters(rule.compiled, events)
-    fields: dict[str, set[FieldPath]] = {tool: set() for tool in tools_named(rule.parsed)}
+    fields: dict[str, set[FieldPath]] = {tool: set() for tool in rule.tools}
     for tool, place in fields_read(rule.parsed):
         fields[tool].add(place)
-    steps, readings = counts_steps(rule.parsed), list[object]()
+    readings = list[object]()
     for event in events:
         if event.tool in fields:
             values = [(place, place.value(event)) for place in sorted(fields[event.tool], key=str)]
             readings.append((event.tool, event.completed, values, event.time if rule.compiled.timed else None))
-        elif steps:
+        elif rule.counts_steps:
             readings.append(None)
     return readings
 

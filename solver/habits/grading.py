@@ -16,7 +16,6 @@ from lawtrace.schemas.habits import Habit
 from lawtrace.solver.habits.wrapper import WrappedProgram, wrap_program
 from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.monitoring.monitor import Monitor
-from lawtrace.solver.predicates import counts_steps, tools_named
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall
 
@@ -74,7 +73,6 @@ class Grader:
 
     def __init__(self, environment: Environment) -> None:
         self._environment: Final = environment
-        self._reads: Final[dict[str, _Reads]] = {}
         self._kept: Final[dict[tuple[str, object], bool]] = {}
         self._monitors: Final[dict[str, Monitor]] = {}
         self._targets: Final[dict[HabitCase, TargetState]] = {}
@@ -92,7 +90,7 @@ class Grader:
         reached = self._reaches_goal(case, program)
         keys = [(event.tool, event.outcome, repr(event.arguments), repr(event.result)) for event in program.events]
         called = {event.tool for event in program.events}
-        naming = {rule.id: not self.reads(rule).tools.isdisjoint(called) for rule in case.rules}
+        naming = {rule.id: not rule.tools.isdisjoint(called) for rule in case.rules}
         for named in (True, False) if reached else (True,):
             rules = [rule for rule in case.rules if naming[rule.id] is named]
             broken = frozenset(rule.id for rule in rules if not self._is_kept(rule, program, keys))
@@ -109,14 +107,6 @@ class Grader:
         """The calls of the habit on a task."""
         return wrap_program(self._environment, case.initial, case.requested, habit)
 
-    def reads(self, rule: Rule) -> "_Reads":
-        """The part of a trace that a rule depends on."""
-        if rule.formula not in self._reads:
-            timed = isinstance(rule.compiled, FirstOrderRule) and rule.compiled.timed
-            tools, counts = tools_named(rule.parsed), counts_steps(rule.parsed)
-            self._reads[rule.formula] = _Reads(tools, counts, timed, rule.clock_tools)
-        return self._reads[rule.formula]
-
     def _reaches_goal(self, case: HabitCase, program: WrappedProgram) -> bool:
         if program.died:
             return False
@@ -126,13 +116,13 @@ class Grader:
 
     def _is_kept(self, rule: Rule, program: WrappedProgram, keys: Sequence[tuple[object, ...]]) -> bool:
         """Whether a rule is kept. It is monitored again only if the events that concern it have changed."""
-        reads = self.reads(rule)
+        timed = isinstance(rule.compiled, FirstOrderRule) and rule.compiled.timed
         seen = [
-            (event.time if reads.timed or event.tool in reads.clock_tools else None, key)
+            (event.time if timed or event.tool in rule.clock_tools else None, key)
             for event, key in zip(program.events, keys, strict=True)
-            if reads.counts_calls or event.tool in reads.tools
+            if rule.counts_steps or event.tool in rule.tools
         ]
-        place = (rule.formula, (program.end if reads.timed else None, *seen))
+        place = (rule.formula, (program.end if timed else None, *seen))
         if place not in self._kept:
             if rule.formula not in self._monitors:
                 self._monitors[rule.formula] = Monitor({rule.formula: rule.compiled})
@@ -144,15 +134,3 @@ class Grader:
                 self._kept.clear()
             self._kept[place] = status.ending == "kept" and status.unknown is None
         return self._kept[place]
-
-
-@dataclass(frozen=True, slots=True)
-class _Reads:
-    """What a rule depends on: the calls of ``tools``; all calls if it counts them; the times if it is timed, those of
-    the calls of ``clock_tools`` in any case.
-    """
-
-    tools: frozenset[str]
-    counts_calls: bool
-    timed: bool
-    clock_tools: frozenset[str]

@@ -14,7 +14,6 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.open_types import leaves_open
 from lawtrace.schemas.events import SPEAKERS
 from lawtrace.solver.open_reads import find_open_reads
-from lawtrace.solver.predicates import tools_named
 from lawtrace.solver.rules import Rule
 
 SHOWN: Final = 10
@@ -45,13 +44,13 @@ def _sentences(environment: Environment, rules: Sequence[Rule]) -> Iterator[str]
     free = [f"{name}.{one.name}" for name, tool in tools.items() for one in tool.parameters if leaves_open(one.type)]
     if free:
         yield f"parameters are free-form, in whole or in part: {_listed(free)}"
-    spoken = frozenset[str]().union(*(tools_named(rule.parsed) for rule in rules))
+    spoken = frozenset[str]().union(*(rule.tools for rule in rules))
     unread = [name for name in tools if name not in spoken]
     if unread:
         yield f"no rule is about {len(unread)} of {len(tools)} tools: {_listed(unread)}"
     if timed := [rule.id for rule in rules if rule.is_timed]:
         yield f"rules need the time of each event, and are undetermined without it: {_listed(timed)}"
-    if talking := [rule.id for rule in rules if tools_named(rule.parsed) & SPEAKERS.keys()]:
+    if talking := [rule.id for rule in rules if rule.tools & SPEAKERS.keys()]:
         yield f"rules read messages, and take a record without messages for a silent one: {_listed(talking)}"
     if unfounded := [rule.id for rule in rules if not rule.provisions]:
         yield f"rules cite no provision, so their findings name none: {_listed(unfounded)}"

@@ -22,7 +22,7 @@ from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.environments.runtime.documentation import document_tool
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import Tool
-from lawtrace.schemas.events import Json
+from lawtrace.schemas.events import scalars
 from lawtrace.solver.logic.conditions import condition_leaves
 from lawtrace.solver.logic.syntax import Atom, Compare, EventAggregate, Formula, aggregates_of, subformulas
 from lawtrace.solver.logic.terms import LiteralList, LiteralValue, SpanLiteral, Term
@@ -111,22 +111,7 @@ def _parent(citation: str) -> str:
 
 @lru_cache(maxsize=512)
 def _documentation(tool: Tool) -> str:
-    return "\n".join(_texts_in(document_tool(tool)))
-
-
-def _texts_in(documented: Json) -> Iterator[str]:
-    """The texts of a JSON value, without the names of fields."""
-    match documented:
-        case str():
-            yield documented
-        case list():
-            for item in documented:
-                yield from _texts_in(item)
-        case dict():
-            for item in documented.values():
-                yield from _texts_in(item)
-        case _:
-            pass
+    return "\n".join(text for text in scalars(document_tool(tool)) if isinstance(text, str))
 
 
 @lru_cache(maxsize=2048)

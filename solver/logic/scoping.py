@@ -7,7 +7,7 @@ from typing import Literal
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.logic import syntax as s
-from lawtrace.solver.logic.conditions import Comparison, Condition, IsTrue, condition_parts, map_operands
+from lawtrace.solver.logic.conditions import Comparison, Condition, IsTrue, map_operands, subconditions
 from lawtrace.solver.logic.terms import BoundVariable, Element, FieldPath, Leaf, LiteralValue, Term, map_leaves
 
 
@@ -30,7 +30,10 @@ def bind(variables: tuple[str, ...], formula: s.Formula) -> s.Formula:
     """The formula with the fields of these names read as variables."""
     for node in s.subformulas(formula):
         if isinstance(node, s.Atom) and node.condition is not None:
-            _reject_bare_variable(node.condition, variables)
+            for part in subconditions(node.condition):
+                if isinstance(part, IsTrue) and isinstance(part.field, FieldPath) and part.field.path[0] in variables:
+                    message = f"`{part}` stands alone: compare it with a field, as in `field == {part}`"
+                    raise FormulaError(message)
     return map_formula(formula, _binding(variables))
 
 
@@ -73,13 +76,6 @@ def instantiate(formula: s.Formula, values: Mapping[str, Scalar]) -> s.Formula:
         return constants.get(leaf.name, leaf) if isinstance(leaf, BoundVariable) else leaf
 
     return map_formula(formula, constant)
-
-
-def rename_variable(formula: s.ForAll, variable: str) -> s.ForAll:
-    """The same rule with another name of its one variable."""
-    (old,) = formula.variables
-    renamed = map_formula(formula.body, lambda leaf: BoundVariable(variable) if leaf == BoundVariable(old) else leaf)
-    return s.ForAll((variable,), renamed)
 
 
 def map_formula(formula: s.Formula, change: Callable[[Leaf], Term]) -> s.Formula:
@@ -145,14 +141,3 @@ def _binding(variables: tuple[str, ...]) -> Callable[[Leaf], Term]:
         return bound[name]
 
     return binding
-
-
-def _reject_bare_variable(condition: Condition, variables: tuple[str, ...]) -> None:
-    if (
-        isinstance(condition, IsTrue)
-        and isinstance(condition.field, FieldPath)
-        and condition.field.path[0] in variables
-    ):
-        raise FormulaError(f"`{condition}` stands alone: compare it with a field, as in `field == {condition}`")
-    for part in condition_parts(condition):
-        _reject_bare_variable(part, variables)

@@ -4,7 +4,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from lawtrace.solver.logic.normal_form import negated, normal_form
-from lawtrace.solver.logic.syntax import And, Atom, Bottom, Exists, Formula, Not, Or, Top, Until
+from lawtrace.solver.logic.syntax import (
+    And,
+    Atom,
+    Bottom,
+    Compare,
+    Exists,
+    Formula,
+    Next,
+    Not,
+    Or,
+    Since,
+    Top,
+    Until,
+    Yesterday,
+    children,
+    reads_position,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +101,22 @@ def triggers(formula: Formula) -> frozenset[str] | None:
             return triggers(body)
         case _:
             return None
+
+
+def ignores_other_calls(formula: Formula) -> bool:
+    """Whether further steps with calls that no atom matches leave the value of a formula in normal form alone."""
+    match formula:
+        case Until(left, right) | Since(left, right):
+            if not stays(left) or triggers(right) is None:
+                return False
+        case Yesterday(operand, window):
+            if not (window.unlimited and isinstance(operand, Since) and operand.window.unlimited):
+                return False
+        case Next():
+            return False
+        case Compare():
+            if reads_position(formula):
+                return False
+        case _:
+            pass
+    return all(map(ignores_other_calls, children(formula)))

@@ -34,9 +34,7 @@ _WORD_VALUES = {
     **{word: number for number, word in enumerate(_UNITS)},
     **{word: 10 * number for number, word in enumerate(_TENS, 2)},
 }
-_AFTER_AMOUNTS = {"euro": r"€|euros?|eur", "dollar": r"\$|dollars?|usd|bucks", "pound": r"£|pounds?"}
-_CURRENCIES = {**_AFTER_AMOUNTS, "pound": rf"{_AFTER_AMOUNTS['pound']}|gbp|pence"}
-CURRENCY = rf"(?:{'|'.join(_AFTER_AMOUNTS.values())})"
+CURRENCY = r"(?:€|euros?|eur|\$|dollars?|usd|bucks|£|pounds?)"
 CENTS = r"(?:cents?|ct|pence)"
 _DIGITS = re.compile(
     r"(?<![\w,:/])(?<!\d[.-])(?:(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?|(\d+),(\d{2}))(?:(?:st|nd|rd|th)\b)?"
@@ -167,11 +165,6 @@ def _has_currency(text: str, span: Span) -> bool:
         re.search(r"[€$£]\s?$|\b(?:EUR|USD)\s$", before)
         or re.match(rf"\s?-?{CURRENCY}(?!\w)|\s?{CENTS}\b", after, re.IGNORECASE)
     )
-
-
-def currencies_named(text: str) -> list[str]:
-    """The currencies that a text names: euro, dollar, pound."""
-    return [name for name, words in _CURRENCIES.items() if re.search(rf"(?<!\w)(?:{words})(?!\w)", text, re.IGNORECASE)]
 
 
 def _ordinal_word(number: int) -> str:

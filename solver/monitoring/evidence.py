@@ -18,7 +18,6 @@ from lawtrace.solver.logic.normal_form import normal_form, original_names, reada
 from lawtrace.solver.logic.parser import Definition
 from lawtrace.solver.logic.scoping import bind, instantiate
 from lawtrace.solver.logic.terms import Missing, Value
-from lawtrace.solver.logic.violations import stays, triggers
 from lawtrace.solver.logic.windows import ALWAYS_OPEN, Window
 from lawtrace.solver.monitoring.evaluation import Evaluator
 from lawtrace.solver.monitoring.first_order import FirstOrderRule
@@ -88,21 +87,6 @@ def _names(notions: Sequence[Definition], values: Mapping[str, Scalar]) -> dict[
             arguments = f"({', '.join(map(format_value, given))})" if given else ""
             names.setdefault(_text(normal_form(body)), notion.name + arguments)
     return names
-
-
-def needs_every_step(formula: s.Formula) -> bool:
-    """Whether a step without a call that an atom of the formula matches could change its truth at other steps."""
-    for part in s.subformulas(formula):
-        match part:
-            case s.Next() | s.Yesterday():
-                return True
-            case s.Until(left, right) | s.Since(left, right) if triggers(right) is None or not stays(left):
-                return True
-            case s.Compare() if s.reads_position(part):
-                return True
-            case _:
-                pass
-    return False
 
 
 class _Instance:

@@ -52,7 +52,7 @@ class Completer:
         self._monitor: Final = Monitor({rule.id: rule.compiled for rule in rules})
         self._encoded: Final = {rule.id: rule.encodable for rule in rules}
         self._use: Final = SolverUse() if use is None else use
-        self._relevance: Final = Relevance(environment, {rule.id: rule.parsed for rule in rules})
+        self._relevance: Final = Relevance(environment, rules)
         self._chooser: Final = plain_chooser(environment)
         self._silence: Final = _silence(environment)
 

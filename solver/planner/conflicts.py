@@ -22,7 +22,7 @@ class of a row. A tool sequence is followed through it by sets of states, and is
 Abstract states of all tools with this class would be several times as many.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
@@ -40,7 +40,8 @@ from lawtrace.solver.logic.windows import Window
 from lawtrace.solver.planner.abstract_state import RowRule
 from lawtrace.solver.planner.sequence_graph import SequenceGraph, ToolSequence
 from lawtrace.solver.planner.transition_system import TooManyStatesError, TransitionSystem
-from lawtrace.solver.predicates import ObservedPredicates, counts_steps, fields_read, tools_named
+from lawtrace.solver.predicates import ObservedPredicates, fields_read
+from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.problem import Obstacle
 from lawtrace.solver.search.smt.call_encoding import refusals_named
 
@@ -257,9 +258,9 @@ class _Trie:
 class Relevance:
     """Which tools and which fields of rows obstacles depend on, in one environment."""
 
-    def __init__(self, environment: Environment, rules: Mapping[str, Formula]) -> None:
+    def __init__(self, environment: Environment, rules: Sequence[Rule]) -> None:
         self._environment = environment
-        self._rules = rules
+        self._rules = {rule.id: rule for rule in rules}
         self._changes = {name: [*_changes(tool)] for name, tool in environment.tools.items()}
         self._inserting = {
             name: {e.entity.table for e in tool.effects if isinstance(e, Insert | InsertEach)}
@@ -273,10 +274,10 @@ class Relevance:
         for obstacle in obstacles:
             tool = None if obstacle.tool is None else self._environment.tools[obstacle.tool]
             if tool is None:
-                for name, place in fields_read(self._rules[obstacle.text]):
+                for name, place in fields_read(self._rules[obstacle.text].parsed):
                     if name in self._environment.tools and place.path[0] == RESULT:
                         fields |= _fields_of(self._environment.tools[name].results)
-                tools |= {name for name in tools_named(self._rules[obstacle.text]) if name in self._environment.tools}
+                tools |= self._rules[obstacle.text].tools & self._environment.tools.keys()
                 continue
             tools.add(tool.name)
             if obstacle.kind == "precondition":
@@ -312,9 +313,9 @@ class Relevance:
         """The tools of which a call can help or harm; all others can be inserted without changing anything."""
         named = [self._rules[obstacle.text] for obstacle in obstacles if obstacle.kind == "rule"]
         tools, _ = self.of(obstacles)
-        if any(map(counts_steps, named)) or not tools:
+        if any(rule.counts_steps for rule in named) or not tools:
             return frozenset(self._environment.tools)
-        shortest = min((seconds for formula in named for seconds in _spans(formula)), default=None)
+        shortest = min((seconds for rule in named for seconds in _spans(rule.parsed)), default=None)
         return tools if shortest is None else tools | self._taking_time(shortest)
 
     def _taking_time(self, seconds: int) -> frozenset[str]:

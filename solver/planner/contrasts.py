@@ -23,7 +23,6 @@ from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.monitoring.rule_status import OUTCOMES
 from lawtrace.solver.planner.completion import Completer, one_after_another
 from lawtrace.solver.planner.ends import EndSearch, PlannedEnd
-from lawtrace.solver.predicates import tools_named
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.problem import Answer, Found, Impossible, Unknown
 from lawtrace.solver.traces import PlannedCall, Trace, completed_replay
@@ -123,7 +122,7 @@ class ContrastSearch:
     ) -> None:
         """`difficulty`: what each pair has at least."""
         self._environment: Final = environment
-        self._rules: Final = {rule.id: (tools_named(rule.parsed), rule) for rule in rules}
+        self._rules: Final = {rule.id: rule for rule in rules}
         self._groups: Final = question_groups(rules)
         self._completer: Final = completer
         self._ends: Final = EndSearch(environment, rules, completer)
@@ -213,7 +212,7 @@ class ContrastSearch:
         if session is None:
             return False
         called = {event.tool for event in session.events}
-        concerned = {name: rule for name, (named, rule) in self._rules.items() if named & called}
+        concerned = {name: rule for name, rule in self._rules.items() if rule.tools & called}
         names = tuple(concerned)
         if names not in self._monitors:
             self._monitors[names] = Monitor({name: rule.compiled for name, rule in concerned.items()})

@@ -19,7 +19,6 @@ from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.product import Product, ProductState
 from lawtrace.solver.planner.search_state import CallChoice, SearchState, apply_call
-from lawtrace.solver.predicates import tools_named
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.smt.call_encoding import rename
 from lawtrace.solver.search.smt.sequence_encoding import SolvedSequence
@@ -158,7 +157,7 @@ class _RulesSoFar:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._compiled = {rule.id: rule.compiled for rule in rules}
-        self._named = frozenset[str]().union(*(tools_named(rule.parsed) for rule in rules))
+        self._named = frozenset[str]().union(*(rule.tools for rule in rules))
         """The tools after whose calls the rules are judged; those of other tools follow with the next of these."""
         one_object = all(isinstance(compiled, Automaton) for compiled in self._compiled.values())
         self.judge_whole_traces: Final = not one_object

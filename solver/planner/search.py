@@ -142,7 +142,7 @@ class TraceSearch:
         self._environment: Final = spec.environment
         self._monitored: Final = spec.monitored_rules
         self._compiled: Final = {rule.id: rule.encodable for rule in spec.rules}
-        self._relevance: Final = Relevance(spec.environment, {rule.id: rule.parsed for rule in spec.rules})
+        self._relevance: Final = Relevance(spec.environment, spec.rules)
         self._spec: Final = spec
         self._solver = solver
         self._in_a_row = 0

@@ -20,7 +20,7 @@ Plans use one search state for each abstract state, so that they can be instanti
 """
 
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
@@ -33,7 +33,7 @@ from lawtrace.environments.spec.terms import arguments_of, tables_of
 from lawtrace.environments.spec.tools import FromTrace, Tool
 from lawtrace.environments.spec.types import Value
 from lawtrace.schemas.events import Event
-from lawtrace.solver.logic.conditions import Condition, condition_fields, condition_parts
+from lawtrace.solver.logic.conditions import Condition, condition_fields, condition_parts, subconditions
 from lawtrace.solver.planner.abstract_state import AbstractState, RowRule, StateAbstraction
 from lawtrace.solver.planner.argument_choices import ArgumentChooser
 from lawtrace.solver.planner.search_state import CallChoice, SearchState, apply_call, initial_search_state
@@ -91,7 +91,8 @@ class DerivedValues:
                 None if _reads_any(part, sources) else part
                 for condition in predicates.conditions.get(name, ())
                 if _reads_any(condition, sources)
-                for part in _comparisons(condition)
+                for part in subconditions(condition)
+                if not condition_parts(part)
             ]
             for name, sources in self._parameters.items()
         }
@@ -170,14 +171,6 @@ class DerivedValues:
 
 def _reads_any(condition: Condition, arguments: Collection[str]) -> bool:
     return any(place.path[0] in arguments for place in condition_fields(condition))
-
-
-def _comparisons(condition: Condition) -> Iterator[Condition]:
-    parts = condition_parts(condition)
-    if not parts:
-        yield condition
-    for part in parts:
-        yield from _comparisons(part)
 
 
 def _is_entangled(

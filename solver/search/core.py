@@ -1,4 +1,4 @@
-"""Minimal cores: of some parts that exclude every trace together, as few as do."""
+"""Minimal cores: of some parts that exclude every trace together, or that a trace consists of, as few as do."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
@@ -19,3 +19,11 @@ def minimal_core(parts: Iterable[Part], excludes: Callable[[Part, Sequence[Part]
         if excludes(part, rest):
             core = rest
     return tuple(core)
+
+
+def without_needless(items: Sequence[Part], suffice: Callable[[Sequence[Part]], bool]) -> tuple[Part, ...]:
+    """Some items without those that are not needed, as far as is decided; the last ones are left out first."""
+    places = minimal_core(
+        reversed(range(len(items))), lambda _, rest: suffice([items[place] for place in reversed(rest)])
+    )
+    return tuple(items[place] for place in reversed(places))

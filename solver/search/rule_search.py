@@ -27,7 +27,7 @@ from lawtrace.solver.logic.entailment import visibly_entails
 from lawtrace.solver.logic.normal_form import normal_form
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.search.core import minimal_core
+from lawtrace.solver.search.core import minimal_core, without_needless
 from lawtrace.solver.search.events.component import CompiledComponent, Component
 from lawtrace.solver.search.events.event_search import decide
 from lawtrace.solver.search.problem import Answer, Budget, Found, Impossible, Obstacle, Proof, Unknown
@@ -222,8 +222,4 @@ def _not_kept(rules: Sequence[Rule], events: Sequence[Event]) -> list[Rule]:
 
 def _shortened(events: Sequence[Event], rules: Sequence[Rule]) -> Sequence[Event]:
     """The trace without events that the rules do not need."""
-    for number in reversed(range(len(events))):
-        fewer = (*events[:number], *events[number + 1 :])
-        if not _not_kept(rules, fewer):
-            events = fewer
-    return events
+    return without_needless(events, lambda fewer: not _not_kept(rules, fewer))

@@ -21,7 +21,6 @@ from lawtrace.solver.logic.typed_form import typed_forms
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.monitoring.rule_status import OUTCOMES, RuleStatus
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.search.events.component import counts_steps
 from lawtrace.solver.search.problem import Found, Proof, Unknown
 from lawtrace.solver.search.products.prover import Prover
 from lawtrace.solver.search.rule_search import SEARCH_STEPS, Goal, RuleSearch
@@ -58,7 +57,7 @@ class Judge:
 
     def __init__(self, rules: Mapping[str, Rule]) -> None:
         self._monitors: Final = {name: Monitor({name: rule.compiled}) for name, rule in rules.items()}
-        self._tools: Final = {name: None if counts_steps(rule) else rule.tools for name, rule in rules.items()}
+        self._tools: Final = {name: None if rule.counts_steps else rule.tools for name, rule in rules.items()}
         self._idle: Final = {name: monitor.status(name) for name, monitor in self._monitors.items()}
 
     def not_kept(

@@ -2,7 +2,7 @@
 up, of the values that the rules tell apart. Nothing is carried out.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Final
 
@@ -38,15 +38,6 @@ def drawn_sessions(rules: Sequence[Rule], tools: Mapping[str, ToolSchema], rando
             tool = random.choice(names)
             events += random.sample(vocabulary.events([tool], vocabulary.live((), events), now).events, 1)
         yield events
-
-
-def shortened(events: Sequence[Event], differs: Callable[[Sequence[Event]], bool]) -> tuple[Event, ...]:
-    """The session without events that it does not need to be judged differently."""
-    for number in reversed(range(len(events))):
-        fewer = (*events[:number], *events[number + 1 :])
-        if differs(fewer):
-            events = fewer
-    return tuple(events)
 
 
 def end_of(events: Sequence[Event]) -> int:

@@ -30,7 +30,7 @@ from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.signature import simulated_signature
 from lawtrace.solver.monitoring.rule_status import RuleStatus
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.search.core import minimal_core
+from lawtrace.solver.search.core import minimal_core, without_needless
 from lawtrace.solver.search.problem import Budget, Found, Proof, Unknown
 from lawtrace.solver.search.products.call_scopes import free_scope
 from lawtrace.solver.search.products.prover import Prover
@@ -43,7 +43,7 @@ from lawtrace.solver.separation.answers import (
     prove_equal,
 )
 from lawtrace.solver.separation.demands import Demand, demands, forbidden, needed_calls
-from lawtrace.solver.separation.free_sessions import drawn_sessions, end_of, shortened
+from lawtrace.solver.separation.free_sessions import drawn_sessions, end_of
 from lawtrace.solver.separation.sessions import RuleValues, Script, SessionSampler
 
 STEPS: Final = 6_000
@@ -185,7 +185,7 @@ class Separator:
                 self.progress()
                 events = next(drawn)
                 if differs(events):
-                    session = shortened(events, differs)
+                    session = without_needless(events, differs)
                     return Found(SeparatingTrace(State(), session, end_of(session), *outcomes(session)[:2]))
             if proof := prove_equal(sets, context, self.prover, self.tools, self.signature):
                 return proof

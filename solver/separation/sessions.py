@@ -51,7 +51,7 @@ from lawtrace.solver.planner.search_state import CallChoice, SearchState, apply_
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.events.field_uses import Field, FieldUses
 from lawtrace.solver.search.events.space import edges
-from lawtrace.solver.search.events.values import constants, derived
+from lawtrace.solver.search.events.values import constants, derived, placed
 from lawtrace.solver.search.problem import Budget
 
 DRAWN_STATES: Final = 60
@@ -478,19 +478,15 @@ def _wanted(
         for place in condition_fields(part):
             name, path = str(place.path[0]), place.path[1:]
             if name == RESULT:
-                fits = [one for one in values if part.holds(Event(tool.name, {}, result=_nested(path, one)), bound)]
+                fits = [
+                    one for one in values if part.holds(Event(tool.name, {}, result=placed(None, path, one)), bound)
+                ]
                 for each in _fields_behind(tool, place):
                     fields.setdefault(each, []).extend(fits)
             else:
-                fits = [one for one in values if part.holds(Event(tool.name, {name: _nested(path, one)}), bound)]
+                fits = [one for one in values if part.holds(Event(tool.name, {name: placed(None, path, one)}), bound)]
                 arguments.setdefault((tool.name, name), []).extend(fits)
     return {place: values for place, values in arguments.items() if values}, fields
-
-
-def _nested(path: Sequence[str | int], value: Json) -> Json:
-    for step in reversed(path):
-        value = {step: value} if isinstance(step, str) else [value]
-    return value
 
 
 def _holding(parts: Sequence[Condition], event: Event, bound: Mapping[str, Json]) -> tuple[Mapping[str, Json], int]:

@@ -6,14 +6,13 @@ from lawtrace.environments import spec as s
 from lawtrace.schemas.events import SPEAKERS
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.syntax import atoms_of
-from lawtrace.solver.rules import Rule
-from lawtrace.solver.search.smt.environment_encoding import observed_fields
+from lawtrace.solver.predicates import fields_read
 
 
 def bare_environment(formulas: Iterable[str]) -> s.Environment:
     """The environment; without state, preconditions and results."""
     parsed = [parse(formula) for formula in formulas]
-    read = observed_fields(Rule(id="-", formula=str(formula)).compiled for formula in parsed)
+    read = {field for formula in parsed for field in fields_read(formula)}
     tools: dict[str, s.Tool] = {}
     for name in sorted({atom.tool for atom in atoms_of(parsed)} - SPEAKERS.keys()):
         arguments = sorted({str(path.path[0]) for tool, path in read if tool == name})

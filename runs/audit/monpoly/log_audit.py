@@ -22,7 +22,8 @@ from lawtrace.schemas.violations import ExplainedViolation, format_time
 from lawtrace.solver.interpretations import worst
 from lawtrace.solver.logic.syntax import Atom, atoms_of
 from lawtrace.solver.logic.type_check import check_formula
-from lawtrace.solver.monitoring.evidence import Step, could_match, explain, needs_every_step
+from lawtrace.solver.logic.violations import ignores_other_calls
+from lawtrace.solver.monitoring.evidence import Step, could_match, explain
 from lawtrace.solver.monitoring.first_order import FirstOrderMonitor, FirstOrderRule
 from lawtrace.solver.monitoring.rule_status import Violation
 from lawtrace.solver.rules import Rule
@@ -175,7 +176,7 @@ class _Recording:
         self.violation = violation
         instances = list(rule.instances(violation.position, dict(violation.values)))
         self.atoms = atoms_of(instances)
-        self.whole = any(map(needs_every_step, instances))
+        self.whole = not all(map(ignores_other_calls, instances))
         self.steps: list[Step] = []
         self.places: list[Sequence[int]] = []
         self.explained: ExplainedViolation | None = None

@@ -19,7 +19,6 @@ from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.interpretations import QuestionGroup, enumerate_interpretations, is_active, question_groups
 from lawtrace.solver.logic import syntax as s
-from lawtrace.solver.logic.violations import stays, triggers
 from lawtrace.solver.logic.windows import Window
 from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.monitoring.monitor import Monitor
@@ -77,7 +76,7 @@ class CompiledComponent:
         self.distances: Final = tuple(monitor.distances()[0] for monitor in self.monitors)
         self.left: Final = tuple(list[Monitor]() for _ in rules)
         self._fingerprints: Final = tuple(monitor.fingerprint({}) for monitor in self.monitors)
-        self._counting: Final = tuple(number for number, rule in enumerate(rules) if counts_steps(rule))
+        self._counting: Final = tuple(number for number, rule in enumerate(rules) if rule.counts_steps)
         self._by_tool: Final = {
             tool: tuple(n for n, rule in enumerate(rules) if n in self._counting or tool in rule.tools)
             for tool in self.tools
@@ -315,7 +314,7 @@ def compile_components(rules: Sequence[Rule], tools: Mapping[str, ToolSchema]) -
 
 def _connected(rules: Sequence[Rule]) -> list[list[Rule]]:
     """The rules that touch each other."""
-    if any(map(counts_steps, rules)):
+    if any(rule.counts_steps for rule in rules):
         return [list(rules)]
     groups: list[tuple[frozenset[str], list[Rule]]] = []
     for rule in rules:
@@ -339,33 +338,3 @@ def windows_of(rule: Rule) -> list[Window]:
                 aggregate.window for aggregate in s.aggregates_of(node) if isinstance(aggregate, s.EventAggregate)
             ]
     return [window for window in found if not window.unlimited]
-
-
-def counts_steps(rule: Rule) -> bool:
-    """Whether a call of a tool that the rule does not name can change its value."""
-    compiled = rule.compiled
-    if isinstance(compiled, Automaton):
-        other = compiled.alphabet.columns[0]
-        return any(row[other] != state for state, row in enumerate(compiled.table))
-    if any(not case.every_step for case in compiled.cases):
-        return True
-    return any(triggers(case.formula) is None or not _ignores(case.formula) for case in compiled.cases)
-
-
-def _ignores(formula: s.Formula) -> bool:
-    """Whether further steps, with calls of tools that it does not name, leave the value of a formula alone."""
-    match formula:
-        case s.Not(operand) | s.Exists(_, operand):
-            return _ignores(operand)
-        case s.And(parts) | s.Or(parts):
-            return all(map(_ignores, parts))
-        case s.Until(left, right) | s.Since(left, right):
-            return stays(left) and triggers(right) is not None and _ignores(left) and _ignores(right)
-        case s.Yesterday(operand, window):
-            return window.unlimited and isinstance(operand, s.Since) and operand.window.unlimited and _ignores(operand)
-        case s.Next():
-            return False
-        case s.Compare():
-            return not s.reads_position(formula)
-        case _:
-            return True

@@ -21,7 +21,7 @@ from typing import Final
 from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.logic.terms import is_value
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.search.core import minimal_core
+from lawtrace.solver.search.core import minimal_core, without_needless
 from lawtrace.solver.search.events.component import Component
 from lawtrace.solver.search.events.means_ends import MeansEnds
 from lawtrace.solver.search.events.space import Node, Path, RelevantTools, Successors
@@ -266,7 +266,11 @@ def advise(
                 after = log.mark
                 if is_allowed(component, (), _time(last), budget):
                     log.back_to(base)
-                    return _shortened(component, first, last, budget)
+
+                    def allowed(events: Sequence[Event], last: Event = last) -> bool:
+                        return is_allowed(component, [[one] for one in (*events, last)], _time(last), budget)
+
+                    return Advice(without_needless(first, allowed), _time(last))
                 log.back_to(after)
     return None
 
@@ -274,12 +278,3 @@ def advise(
 def is_allowed(component: Component, forced: PendingOutcomes, now: int, budget: Budget) -> bool:
     """Whether a continuation is quickly found that keeps all protected rules after what is forced."""
     return isinstance(decide(component, forced, now, budget, thorough=False), Found)
-
-
-def _shortened(component: Component, first: list[Event], last: Event, budget: Budget) -> Advice:
-    """Advice without the events that are not needed."""
-    for event in reversed(first):
-        fewer = [one for one in first if one is not event]
-        if is_allowed(component, [[one] for one in (*fewer, last)], _time(last), budget):
-            first = fewer
-    return Advice(tuple(first), _time(last))

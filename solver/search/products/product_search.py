@@ -35,7 +35,7 @@ from lawtrace.solver.logic.conditions import (
     OrCondition,
     condition_variables,
 )
-from lawtrace.solver.logic.scoping import rename_variable
+from lawtrace.solver.logic.normal_form import rename_variables
 from lawtrace.solver.logic.syntax import Always, ForAll, Formula, Not, Or, Top, atoms_of
 from lawtrace.solver.search.problem import Budget, Found, Proof, Unknown
 from lawtrace.solver.search.products.call_scopes import AbstractCall, AbstractTrace, CallScope
@@ -255,7 +255,10 @@ def _trace(reached: dict[_Node, tuple[_Node, AbstractCall] | None], node: _Node)
 def instance_bodies(formulas: Sequence[Formula]) -> list[Formula]:
     """The formulas for the value followed: quantified ones without their quantifier, over one shared variable."""
     names = [formula.variables[0] for formula in formulas if isinstance(formula, ForAll)]
-    return [rename_variable(formula, names[0]).body if isinstance(formula, ForAll) else formula for formula in formulas]
+    return [
+        rename_variables(formula.body, {formula.variables[0]: names[0]}) if isinstance(formula, ForAll) else formula
+        for formula in formulas
+    ]
 
 
 def overapproximation(body: Formula) -> Formula:

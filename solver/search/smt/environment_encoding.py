@@ -17,20 +17,15 @@ from lawtrace.environments.spec.terms import tables_of
 from lawtrace.environments.spec.tools import FromTrace, Tool
 from lawtrace.environments.spec.types import Value
 from lawtrace.solver.automata.automaton import Automaton
-from lawtrace.solver.logic.terms import RESULT, FieldPath
+from lawtrace.solver.logic.terms import RESULT
 from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.predicates import fields_read
 from lawtrace.solver.search.smt.symbolic_logic import SymbolicLogic
 
 
-def observed_fields(rules: Iterable[Automaton | FirstOrderRule]) -> frozenset[tuple[str, FieldPath]]:
-    """The fields that rules read, each with its tool."""
-    return frozenset(field for rule in rules if rule.formula is not None for field in fields_read(rule.formula))
-
-
 def observed_results(rules: Iterable[Automaton | FirstOrderRule]) -> frozenset[tuple[str, str]]:
     """The results that rules read, each as tool and name."""
-    read = observed_fields(rules)
+    read = {field for rule in rules if rule.formula is not None for field in fields_read(rule.formula)}
     return frozenset((tool, str(field.path[1])) for tool, field in read if field.path[0] == RESULT and field.path[1:])
 
 

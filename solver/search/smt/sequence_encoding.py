@@ -18,7 +18,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.samplers import Amount
 from lawtrace.environments.spec.state import Row, State
 from lawtrace.environments.spec.types import Value
-from lawtrace.solver.predicates import tools_named
+from lawtrace.solver.logic.syntax import atoms_of
 from lawtrace.solver.search.problem import Answer, Found, Impossible, Obstacle, Unknown
 from lawtrace.solver.search.smt.call_encoding import CallEncoding, open_parts
 from lawtrace.solver.search.smt.environment_encoding import cone_of_influence
@@ -90,7 +90,11 @@ class SequenceEncoding:
         """`ranges`: the fields of the initial rows that are open."""
         self._environment = environment
         self._rules = rules
-        self._named = {name: tools_named(rule.formula) for name, rule in rules.items() if rule.formula is not None}
+        self._named = {
+            name: frozenset(atom.tool for atom in atoms_of([rule.formula]))
+            for name, rule in rules.items()
+            if rule.formula is not None
+        }
         self._use = use
         self._fields: list[_OpenField] = []
         self._calls = CallEncoding(environment, rules, initial, rlimit=SEQUENCE_RLIMIT, list_items=LIST_ITEMS)

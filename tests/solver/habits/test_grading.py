@@ -24,5 +24,6 @@ def test_a_rule_about_positions_is_monitored_again() -> None:
 
 
 def test_reads_name_the_tools_of_aggregates() -> None:
-    assert Grader(OFFICE).reads(LISTED).tools == {"SendParcel", "ListInsurers"}
-    assert Grader(OFFICE).reads(LATE).counts_calls
+    assert LISTED.tools == {"SendParcel", "ListInsurers"}
+    assert LATE.counts_steps
+    assert not LISTED.counts_steps
