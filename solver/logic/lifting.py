@@ -1,4 +1,4 @@
-"""Conditions on other steps that compare with variables of this one, rewritten so that engines can evaluate them.
+"""Rules whose variables are found elsewhere than where engines look, rewritten so that they can evaluate them.
 
 A table of the past has to find the values of its variables by itself. `O A(p == x, days(h, now) <= 60)` does not find
 those of h, but what it says of h needs only the time of the call, which a table can remember:
@@ -11,7 +11,17 @@ those of h, but what it says of h needs only the time of the call, which a table
     O (exists x: f)  = exists x: O f
     f S[w] g         = exists p: O[w] (g & position == p) & !O (!f & position > p)      if f has variables that g lacks
 
-Y and S are rewritten as O is. Only rules that are not safe as they are written are rewritten; others keep their form.
+Y and S are rewritten as O is. An aggregate of calls that name x is that of no calls until there was one:
+
+    O (count(A(field == x)) < n)  = O (O A(field == x) & count(A(field == x)) < n) | O (!O A(field == x) & 0 < n)
+
+Elements of a list are found together, and what only a later step finds is told from there:
+
+    A(any w in l: w.f == x & w.g == y)  = A(x in l.f, y in l.g, any w in l: ...)
+    a & F[w] g & !F[v] f  = g & exists p: O[w] (a & position == p) & !O (f & here) & !F (f & here)      at the step of g
+                            here: O[v] (a & position == p)
+
+Only rules that are not safe as they are written are rewritten; others keep their form.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,6 +44,7 @@ from lawtrace.solver.logic.conditions import (
     condition_leaves,
     condition_variables,
     conjuncts,
+    equation,
     equations,
     map_operands,
 )
@@ -56,8 +67,17 @@ def safe_form(formula: s.Formula) -> s.Formula:
     try:
         check_safety(normal)
     except UnsafeFormulaError:
-        normal = _Lifting(normal).rewritten(normal)
-        check_safety(normal)
+        lifting = _Lifting(normal)
+        lifted = lifting.rewritten(normal)
+        try:
+            check_safety(lifted)
+        except UnsafeFormulaError as error:
+            lifted = lifting.rewritten(lifting.told_later(normal))
+            try:
+                check_safety(lifted)
+            except UnsafeFormulaError:
+                raise error from None
+        return lifted
     return normal
 
 
@@ -98,6 +118,44 @@ class _Lifting:
                 )
             case _:
                 return s.map_children(formula, self.rewritten)
+
+    def told_later(self, normal: s.Formula) -> s.Formula:
+        """A rule about every step, with each violation told from the step that finds its variables."""
+        match normal:
+            case s.And(parts):
+                return conjunction(map(self.told_later, parts))
+            case s.Not(s.Until(s.Top(), violation, window)) if window.unlimited:
+                told = [one for way in _ways(violation) for one in self._ways_told_later(way)]
+                return negated(s.Until(s.Top(), disjunction(told), window))
+            case _:
+                return normal
+
+    def _ways_told_later(self, violation: s.Formula) -> Iterator[s.Formula]:
+        variables, body = (violation.variables, violation.body) if isinstance(violation, s.Exists) else ((), violation)
+        with suppress(_Stuck):
+            for parts in _expanded(body):
+                told = self._violation_told_later(parts)
+                yield s.Exists(variables, told) if variables else told
+            return
+        yield violation
+
+    def _violation_told_later(self, parts: Sequence[s.Formula]) -> s.Formula:
+        """A violation whose variables only `F g` in it finds, told from the step at which g is true."""
+        found, stuck, known = _ordered(parts)
+        missing = frozenset[str]().union(*map(s.free_variables, stuck)) - known
+        later = (
+            part
+            for part in stuck
+            if isinstance(part, s.Until) and part.left == s.Top() and missing <= s.free_variables(part)
+        )
+        if not missing or not found or (finder := next(later, None)) is None or not finds(finder.right, _NONE):
+            return conjunction(parts)
+        began = s.Compare(Comparison(t.Position(), "==", position := self._fresh("value")))
+        step = conjunction([*(part for part in found if not _asks_future(part)), began])
+        others = (part for part in (*found, *stuck) if part is not finder and (part in stuck or _asks_future(part)))
+        told = [_seen_from_later(part, step) for part in others]
+        before = s.Since(s.Top(), step, finder.window)
+        return conjunction([finder.right, s.Exists((position.name,), conjunction([before, *told]))])
 
     def _since(self, formula: s.Since) -> s.Formula:
         if not finds(formula.right, _NONE):
@@ -197,6 +255,31 @@ class _Lifting:
         return names[leaf]
 
 
+def _asks_future(formula: s.Formula) -> bool:
+    return any(isinstance(part, s.Next | s.Until) for part in s.subformulas(formula))
+
+
+def _ways(violation: s.Formula) -> tuple[s.Formula, ...]:
+    return violation.operands if isinstance(violation, s.Or) else (violation,)
+
+
+def _seen_from_later(formula: s.Formula, step: s.Formula) -> s.Formula:
+    """What is true at a later step iff the formula is true at the one at which `step` is. Raises _Stuck."""
+    match formula:
+        case s.Not(operand):
+            return negated(_seen_from_later(operand, step))
+        case s.And(parts) | s.Or(parts):
+            join = conjunction if isinstance(formula, s.And) else disjunction
+            return join(_seen_from_later(part, step) for part in parts)
+        case s.Until(s.Top(), operand, window) if not _asks_future(operand):
+            met = conjunction([operand, s.Since(s.Top(), step, window)])
+            return disjunction([s.Since(s.Top(), met), s.Until(s.Top(), met)])
+        case _ if _asks_future(formula):
+            raise _Stuck
+        case _:
+            return s.Since(s.Top(), conjunction([formula, step]))
+
+
 def _reads_call(comparison: Comparison) -> bool:
     return any(isinstance(leaf, t.FieldPath | t.Element) for leaf in condition_leaves(comparison))
 
@@ -234,15 +317,71 @@ def _expanded(formula: s.Formula) -> list[tuple[s.Formula, ...]]:
             return _expanded(body)
         case s.Atom():
             return [(one,) for one in _alternatives(formula)]
+        case s.Compare(comparison):
+            return _by_occurrence(comparison, positive=True)
+        case s.Not(s.Compare(comparison)):
+            return _by_occurrence(comparison, positive=False)
         case _:
             return [(formula,)]
+
+
+def _by_occurrence(comparison: Comparison, *, positive: bool) -> list[tuple[s.Formula, ...]]:
+    """A comparison, or its negation, before and after there were calls that name the variables of its aggregates."""
+    ways: list[tuple[Comparison | None, list[s.Formula]]] = [(comparison, [])]
+    for leaf in condition_leaves(comparison):
+        if not isinstance(leaf, s.EventAggregate) or not (variables := s.free_variables(leaf.atom)):
+            continue
+        naming = [part for part in conjuncts(leaf.atom.condition) if equation(part)]
+        once = s.Since(s.Top(), replace(leaf.atom, condition=all_of(naming)))
+        if s.free_variables(once) == variables:
+            ways = [
+                (test, [*parts, happened])
+                for one, parts in ways
+                for test, happened in ((one, once), (one and _of_no_calls(one, leaf), s.Not(once)))
+            ]
+    if len(ways) > _MOST:
+        raise _Stuck
+    tests = ((s.Bottom() if one is None else s.Compare(one), parts) for one, parts in ways)
+    each = ((test if positive else negated(test), parts) for test, parts in tests)
+    return [(*parts, test) for test, parts in each if test != s.Bottom()]
+
+
+def _of_no_calls(comparison: Comparison, aggregate: s.EventAggregate) -> Comparison | None:
+    """A comparison where an aggregate is of no calls; None if it is then false."""
+    if aggregate.function not in ("count", "sum"):
+        return None
+
+    def changed(leaf: t.Leaf) -> t.Leaf:
+        return t.LiteralValue(0) if leaf == aggregate else leaf
+
+    left, right = t.map_leaves(comparison.left, changed), t.map_leaves(comparison.right, changed)
+    return Comparison(left, comparison.operator, right)
 
 
 def _alternatives(call: s.Atom) -> list[s.Atom]:
     """A call, without `or` around variables that its condition does not find."""
     own = {name for name, _, _ in equations(call.condition)}
     parts = [_choices(one) if condition_variables(one) - own else [(one,)] for one in conjuncts(call.condition)]
-    return [replace(call, condition=all_of(one)) for one in _combined(parts)]
+    return [
+        replace(call, condition=all_of([*one, *chain.from_iterable(map(_elements_found, one))]))
+        for one in _combined(parts)
+    ]
+
+
+def _elements_found(condition: Condition) -> Iterator[Condition]:
+    """What variables that are parts of one element of a list have to be, each by itself."""
+    match condition:
+        case ElementCondition("any", name, t.FieldPath(path), part):
+            for one in conjuncts(part):
+                match one:
+                    case Comparison(t.Element(element, steps), "==", t.BoundVariable() as variable) | Comparison(
+                        t.BoundVariable() as variable, "==", t.Element(element, steps)
+                    ) if element == name and all(isinstance(step, str) for step in steps):
+                        yield Comparison(variable, "in", t.FieldPath((*path, *steps)))
+                    case _:
+                        pass
+        case _:
+            pass
 
 
 def _choices(condition: Condition, *, positive: bool = True) -> list[tuple[Condition, ...]]:
@@ -255,6 +394,8 @@ def _choices(condition: Condition, *, positive: bool = True) -> list[tuple[Condi
             if isinstance(condition, AndCondition) == positive:
                 return _combined(each)
             return list(chain.from_iterable(each))
+        case ElementCondition("any", _, _, part) if positive:
+            return [(replace(condition, part=all_of(one)),) for one in _choices(part)]
         case _:
             return [(condition if positive else NotCondition(condition),)]
 

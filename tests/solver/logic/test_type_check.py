@@ -115,7 +115,7 @@ def test_a_place_on_a_later_line() -> None:
 
 def test_a_rule_begins_at_the_call_that_has_the_variable() -> None:
     with pytest.raises(FormulaError, match=r"let the rule begin there: `Log\(field == x\) & O \.\.\. -> \.\.\.`$"):
-        check_formula(parse("forall x: G(Pay & F Log(payee == x) -> F[<= 1h] Pay(payee == x))"), SIGNATURE)
+        check_formula(parse("forall x: G(Pay & X Log(payee == x) -> F[<= 1h] Pay(payee == x))"), SIGNATURE)
 
 
 @pytest.mark.parametrize(
