@@ -13,9 +13,11 @@ rule of it, since all may be wrong together. Formalizers whose rules an answer r
 import asyncio
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 from typing import Final
 
 from lawtrace.agents.concurrency import gather, run_in_worker_thread
@@ -41,9 +43,10 @@ from lawtrace.schemas.errors import NotRecorded
 from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.model_spec import ModelSpec
 from lawtrace.schemas.questions import TraceOutcome
+from lawtrace.solver.logic.signature import environment_signature
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.problem import Found, Proof
-from lawtrace.solver.separation.answers import Judge, SeparatingTrace
+from lawtrace.solver.separation.answers import Judge, SeparatingTrace, rules_in_common
 from lawtrace.solver.separation.separation import Separator
 from lawtrace.solver.trace_notation import tell_session
 
@@ -145,9 +148,17 @@ class _Group:
                 again = {one.name: one for one in revised if one.failure is None}
                 formalizations = tuple(again.get(one.name, one) for one in found.formalizations)
                 found = await self._judged(found.model_copy(update={"formalizations": formalizations}))
+            common = await run_in_worker_thread(partial(self._common, found))
         except BudgetExhausted as exhausted:
             return found.model_copy(update={"stopped": str(exhausted)})
-        return found
+        return found.model_copy(update={"common": common})
+
+    def _common(self, found: FormalizedGroup) -> tuple[str, ...]:
+        """The rules of the classes that are left that each of the others implies."""
+        sets = [{rule.id: rule for rule in one.rules} for one in found.formalizations if one.name in found.left]
+        signature = environment_signature(self._setup.environment)
+        follow = Counter(name for two in combinations(sets, 2) for name in rules_in_common(two, signature))
+        return tuple(name for one in sets for name in one if follow[name] == len(sets) - 1 > 0)
 
     async def _formalize(self, name: str, model: ModelSpec, opening: str, kind: str = "") -> FormalizerResult:
         setup = self._setup

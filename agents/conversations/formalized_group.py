@@ -102,6 +102,7 @@ class FormalizedGroup(StrictModel):
         classes: the formalizers whose rules are equal.
         sessions: those that separate classes, shortest first; then those that break one rule of the first class.
         left: the classes that no answer refutes, by their first formalizers.
+        common: of several classes that are left, the rules that all others imply.
         command: the command line that continues with these groups, where one wrote them.
     """
 
@@ -114,6 +115,7 @@ class FormalizedGroup(StrictModel):
     comparisons: tuple[Comparison, ...] = ()
     sessions: tuple[AskedSession, ...] = ()
     left: tuple[str, ...] = ()
+    common: tuple[str, ...] = Field(default=(), exclude_if=lambda value: not value)
     determinacy: Determinacy = "not read"
     stopped: str | None = Field(default=None, exclude_if=lambda value: value is None)
     command: str | None = Field(default=None, exclude_if=lambda value: value is None)
@@ -134,7 +136,9 @@ class FormalizedGroup(StrictModel):
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules of the class that is left; if several are, those of each, under a reading of its own."""
+        """The rules of the class that is left; if several are, those of each, under a reading of its own if the others
+        do not imply them.
+        """
         written = {one.name: one.rules for one in self.formalizations}
         if self.determinacy in {"not read", "fits no class"} or not self.left:
             return ()
@@ -142,7 +146,9 @@ class FormalizedGroup(StrictModel):
             return written[self.left[0]]
         question = self._question()
         return tuple(
-            rule.model_copy(update={"under": {question.id: (name,)}, "questions": (question,)})
+            rule
+            if rule.id in self.common
+            else rule.model_copy(update={"under": {question.id: (name,)}, "questions": (question,)})
             for name in self.left
             for rule in written[name]
         )

@@ -1,6 +1,6 @@
 """What separation answers, how sessions are judged for it, and the proof that two rule sets are equal."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf
@@ -98,21 +98,31 @@ class Judge:
 
 def have_equal_form(sets: Sequence[Mapping[str, Rule]], signature: Signature) -> bool:
     """Whether the form of two rule sets shows that they are equal, with what is certain of calls."""
-    rules = [rule for one in sets for rule in one.values()]
+    return all(follows for _, follows in _follow_by_form(sets, signature))
+
+
+def rules_in_common(sets: Sequence[Mapping[str, Rule]], signature: Signature) -> frozenset[str]:
+    """The rules of each of two sets of which the form shows that the other set implies them. The names differ."""
+    return frozenset(name for name, follows in _follow_by_form(sets, signature) if follows)
+
+
+def _follow_by_form(sets: Sequence[Mapping[str, Rule]], signature: Signature) -> Iterator[tuple[str, bool]]:
+    """Each rule of two sets, and whether its form shows that the other set implies it."""
+    named = [(name, rule) for one in sets for name, rule in one.items()]
     try:
-        forms = [normal_form(form) for form in typed_forms([rule.parsed for rule in rules], signature)]
-        for rule in rules:  # what is not safe depends on which values the rule compares
+        forms = [normal_form(form) for form in typed_forms([rule.parsed for _, rule in named], signature)]
+        for _, rule in named:  # what is not safe depends on which values the rule compares
             safe_form(rule.parsed)
     except UnsafeFormulaError:
-        return False
-    named = [(form, {atom.tool for atom in s.atoms_of([form])}) for form in forms]
-    sides = named[: len(sets[0])], named[len(sets[0]) :]
-
-    def follows(implied: s.Formula, tools: set[str], side: Sequence[tuple[s.Formula, set[str]]]) -> bool:
-        alike = (form for form, others in side if others == tools)
-        return any(visibly_entails(one, implied) for one in (*alike, conjunction(form for form, _ in side)))
-
-    return all(follows(*one, sides[1 - side]) for side, rules in enumerate(sides) for one in rules)
+        yield from ((name, False) for name, _ in named)
+        return
+    known = [(form, {atom.tool for atom in s.atoms_of([form])}) for form in forms]
+    sides = known[: len(sets[0])], known[len(sets[0]) :]
+    whole = [conjunction(form for form, _ in side) for side in sides]
+    for number, ((name, _), (implied, tools)) in enumerate(zip(named, known, strict=True)):
+        other = int(number < len(sets[0]))
+        alike = (form for form, others in sides[other] if others == tools)
+        yield name, any(visibly_entails(one, implied) for one in (*alike, whole[other]))
 
 
 def prove_equal(

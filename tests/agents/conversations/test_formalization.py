@@ -128,6 +128,19 @@ async def test_a_separating_session_is_told_and_answers_decide(
     )
 
 
+async def test_what_all_say_stands_under_no_reading() -> None:
+    also = "G(PayBill -> !Y O PayBill)"
+    group = await formalize({"one": writing(BEFORE, also), "two": writing(AFTER, also)}, {"judge": judging("arguable")})
+    assert (group.determinacy, group.common) == ("contested", ("A.r2", "B.r2"))
+    assert {rule.id: [*rule.under.values()] for rule in group.rules} == {
+        "A.r1": [("A",)],
+        "A.r2": [],
+        "B.r1": [("B",)],
+        "B.r2": [],
+    }
+    assert [rule.id for rule in rules_of([group])] == ["A.r2", "A.r1", "B.r1"]
+
+
 async def test_a_person_answers_and_all_may_be_wrong() -> None:
     first = await formalize({"one": writing(BEFORE), "two": writing(SAME)})
     (session,) = first.sessions
