@@ -8,7 +8,7 @@
     leak-free      neither instruction nor variables reveal a hidden step
     distinct       no other task has the same calls, or the same instruction
     solvable       every argument of the reference can be known: stated, in an earlier result, documented, or derived
-    open order     no order of the changes, which a goal leaves open, breaks only rules that no text states in full
+    open order     no rule that no text states in full applies where a goal leaves the order of several changes open
     needed         without any one of its compliance calls the reference breaks a rule, and so does a program with just
                    the calls that an instruction asks for
     habit          the best habit does not pass both sides of a contrast pair, in either style
@@ -35,11 +35,10 @@ from lawtrace.environments.sandbox import Sandbox
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.scoring.judge import breaks_a_rule, is_unlawful, judge_rules
 from lawtrace.runs.stages.execution import ProgramResult, run_program
-from lawtrace.runs.stages.goal_orders import find_open_order
 from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import Style
-from lawtrace.schemas.events import scalars
+from lawtrace.schemas.events import Event, scalars
 from lawtrace.schemas.findings import HabitRow
 from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.quality_rows import Check, QualityFinding, QualityRow
@@ -56,6 +55,7 @@ from lawtrace.solver.masking.instructions import (
 )
 from lawtrace.solver.masking.requests import AskedRequest, Secret
 from lawtrace.solver.masking.text_checks import CheckedText, TextCheck, check_text
+from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, Trace, literal_calls, without_call
 
 
@@ -258,14 +258,27 @@ def _duplicates(examined: Sequence[_ExaminedTask]) -> dict[str, list[QualityFind
     return found
 
 
+def rules_behind_open_order(
+    environment: Environment, events: Sequence[Event], applicable: Iterable[Rule], ungrounded: Collection[str]
+) -> str:
+    """The rules on which a verdict may turn although no reader of the texts can know which order they demand.
+
+    They are the applicable rules with a constant that no text states (their ids are ``ungrounded``) and that see more
+    than one of the changes of these events, whose order a goal leaves open.
+    """
+    changes = [event.tool for event in events if event.tool in environment.changing_tools]
+    unknown = [rule for rule in applicable if rule.id in ungrounded]
+    return ", ".join(r.id for r in unknown if sum(r.counts_steps or tool in r.tools for tool in changes) > 1)
+
+
 def _order_findings(one: _ExaminedTask, ungrounded: Collection[str]) -> Iterable[QualityFinding]:
-    environment, task = one.environment, one.task
-    if not task.calls or "goal" not in task.styles:
-        return
-    reference = Trace(one.trace.initial, task.planned, task.target(environment))
-    if (found := find_open_order(environment, task.rules, ungrounded, reference)) is not None:
-        answer = "failed" if found.proved else "undecided"
-        yield QualityFinding(check="open order", answer=answer, style="goal", detail=str(found))
+    task = one.task
+    events = [call.event for call in task.calls] if "goal" in task.styles else []
+    applicable = [rule for rule in task.rules if rule.id in task.applicable]
+    if rules := rules_behind_open_order(one.environment, events, applicable, ungrounded):
+        yield _failed(
+            "open order", f"the goal leaves the order of its changes open, and no text states {rules}", "goal"
+        )
 
 
 def _compliance_findings(one: _ExaminedTask) -> Iterable[QualityFinding]:

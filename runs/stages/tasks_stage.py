@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,8 +20,8 @@ from lawtrace.environments.spec.state import encode_state
 from lawtrace.runs.scoring.judge import breaks_a_rule, is_unlawful, judge_rules
 from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.execution import run_program
-from lawtrace.runs.stages.goal_orders import find_open_order
 from lawtrace.runs.stages.habits import select_requests
+from lawtrace.runs.stages.quality import rules_behind_open_order
 from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.stages.stage_job import make_units
 from lawtrace.runs.store.stage_store import Products
@@ -122,10 +122,8 @@ class _Fitness:
     def _reason(self, rows: Request) -> str | None:
         environment, rules = self.environment, self.rules
         sides = [trace_of(row, environment) for row in rows]
-        found = (_unfit_reason(environment, rules, side, sides[0]) for side in sides)
+        found = (_unfit_reason(environment, rules, self.ungrounded, side, sides[0]) for side in sides)
         reason = next((reason for reason in found if reason is not None), None)
-        if reason is None and any(find_open_order(environment, rules, self.ungrounded, side) for side in sides):
-            reason = "no goal can say it: the verdict depends on an order that no text demands"
         if reason is not None or len(sides) < 2:
             return reason
         unnoticed = any(any(undetected_changes(environment, rules, side)) for side in sides)
@@ -163,15 +161,21 @@ def _next_wave(built: BuiltTasks, fitness: _Fitness, waiting: Iterator[Request],
     return wave
 
 
-def _unfit_reason(environment: Environment, rules: Sequence[Rule], trace: Trace, asked: Trace) -> str | None:
+def _unfit_reason(
+    environment: Environment, rules: Sequence[Rule], ungrounded: Collection[str], trace: Trace, asked: Trace
+) -> str | None:
     """Why a trace is unusable, as a reason for the funnel; None if it is usable.
 
     `asked`: the trace that the request is made from; another one for the second side of a contrast pair.
     """
     if depends_on_order(environment, trace):
         return "no goal can say it: what it changes depends on the order"
-    if not any(verdict.triggered for verdict in judge_rules(rules, trace.events, ())):
+    triggered = {verdict.rule for verdict in judge_rules(rules, trace.events, ()) if verdict.triggered}
+    applicable = [rule for rule in rules if rule.id in triggered]
+    if not applicable:
         return "no rule is triggered"
+    if rules_behind_open_order(environment, trace.events, applicable, ungrounded):
+        return "no goal can say it: the verdict may depend on an order that no text states"
     breaking = partial(breaks_a_rule, environment, rules, trace.initial)
     for number, event in enumerate(trace.events):
         if event.tool in environment.compliance_tools and not breaking(without_call(trace.calls, number)):

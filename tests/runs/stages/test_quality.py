@@ -99,7 +99,7 @@ LARGE = (
 
 
 @pytest.mark.slow
-async def test_an_order_that_only_a_rule_without_a_ground_excludes_is_a_finding(sandbox: Sandbox) -> None:
+async def test_an_order_on_which_a_rule_without_a_ground_turns_is_a_finding(sandbox: Sandbox) -> None:
     """400 stands in no text. With one authorization, the verdict depends on whether the larger payment comes first."""
     rule = Rule(id="large", formula=LARGE, regulation="PSD2", provisions=("Article 97(2)",))
     law = load_rules(BANKING.rules_file)
@@ -108,15 +108,16 @@ async def test_an_order_that_only_a_rule_without_a_ground_excludes_is_a_finding(
     )
     rows = [row for row in traces if [*(call.event.tool for call in row.calls)].count("CheckAuthorization") == 1]
     built = await build(law, rows, 30, sandbox)
-    planted = [task.model_copy(update={"rules": (*law, rule)}) for task in built.tasks]
+    applying = {"rules": (*law, rule), "applicable": ("large",)}
+    planted = [task.model_copy(update=applying) for task in built.tasks]
     found = [
         finding for row in await gate(planted, sandbox) for finding in row.findings if finding.check == "open order"
     ]
     assert found
-    assert all(finding.answer == "failed" and "break large" in finding.detail for finding in found)
+    assert all(finding.answer == "failed" and "states large" in finding.detail for finding in found)
     assert all(row.answer("open order") == "passed" for row in await gate(built.tasks, sandbox))
     dropped = (await build((*law, rule), rows, 30, sandbox)).dropped
-    assert dropped["no goal can say it: the verdict depends on an order that no text demands"] == len(found)
+    assert dropped["no goal can say it: the verdict may depend on an order that no text states"] == len(found)
 
 
 async def test_a_pair_that_the_best_habit_passes_is_a_finding(tasks: list[Task], sandbox: Sandbox) -> None:
