@@ -56,24 +56,13 @@ main()
 
 def rate(folder: Path, environment: Mapping[str, str], workers: int, *words: object) -> float:
     """Attempts per second from the first request to the last answer, which leaves out the start of the processes."""
-    out = folder / f"{workers}.jsonl"
+    out = folder / str(workers)
     on = ("--on", "ray") if workers else ()
-    command = [
-        sys.executable,
-        "-c",
-        COMMAND,
-        str(workers),
-        "attempt",
-        *map(str, words),
-        *on,
-        "--out",
-        str(out),
-        "--json",
-    ]
+    command = [sys.executable, "-c", COMMAND, str(workers), "run", *map(str, words), *on, "--out", str(out), "--json"]
     done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
     if not out.exists():
         raise SystemExit(done.stderr)
-    with EventLogFile.open(folder / f"{workers}.events") as event_log:
+    with EventLogFile.open(out) as event_log:
         query = "SELECT min(at) FILTER (WHERE kind = 'asked'), max(at) FILTER (WHERE kind = 'model_call') FROM entries"
         ((first, last),) = event_log.rows(query)
     seconds = (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()

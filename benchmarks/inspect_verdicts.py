@@ -1,4 +1,4 @@
-"""Whether verdicts through Inspect equal those of `lawtrace attempt` and `lawtrace grade`, for the baseline policies.
+"""Whether verdicts through Inspect equal those of `lawtrace run`, for the baseline policies.
 
     python -m benchmarks.inspect_verdicts docs/tasks/1.3/*.jsonl [--tasks N] [--shield refuse]
 
@@ -62,12 +62,10 @@ def compare(
 
 
 def _by_lawtrace(file: Path, folder: Path, policies: Sequence[str], shield: str) -> dict[Key, dict[str, Any]]:
-    attempts, verdicts = folder / "attempts.jsonl", folder / "verdicts.jsonl"
+    out = folder / f"run-{shield}"
     models = [part for policy in policies for part in ("--model", f"baseline:{policy}")]
-    options = ["--mode", "tools", "--shield", shield, "--force", "--out", str(attempts)]
-    _lawtrace("attempt", "--tasks", str(file), *models, *options)
-    _lawtrace("grade", "--tasks", str(file), "--programs", str(attempts), "--force", "--out", str(verdicts))
-    found = read_rows(verdicts, Verdict)
+    _lawtrace("run", "--tasks", str(file), *models, "--mode", "tools", "--shield", shield, "--out", str(out))
+    found = read_rows(out / "verdicts.jsonl", Verdict)
     return {_key(row): _comparable(row) for row in found}
 
 

@@ -32,7 +32,7 @@ def load_environment(
     Args:
         file: of tasks.
         safe_success, success, safety: the parts of the reward; see `Reward`.
-        calls, turns: limits of a rollout; those of ``lawtrace attempt`` by default.
+        calls, turns: limits of a rollout; those of ``lawtrace run`` by default.
         options: ``style``, ``shield`` and the others of `TrainingTasks.load`.
 
     Raises InputError for a file of another kind, OperationalError without `verifiers`.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 from lawtrace.environments.runtime.documentation import document
-from lawtrace.runs.stages.pipeline import TASK_STAGES, run_targets
+from lawtrace.runs.stages.pipeline import run_targets, task_stages
 from lawtrace.runs.stages.resolve import ResolvedRecipe
 from lawtrace.runs.stages.stage import MAX_TRIES, RoleCalls, StageInputs, planned_keys
 from lawtrace.schemas.call_options import CallOptions, Price
@@ -162,10 +162,10 @@ def plan_of(resolved: ResolvedRecipe) -> RunPlan:
     characters = max(map(_characters, variants))
     prompt = characters * 2 // CHARACTERS_PER_TOKEN + 2_000 + turns * (answer or 0)
     usual_prompt = characters // USUAL_CHARACTERS_PER_TOKEN + 500
-    stages = {stage.name: stage for stage in TASK_STAGES}
     seen: set[str] = set()
     for inputs in variants:
-        for name, key in planned_keys(TASK_STAGES, inputs, run_targets(inputs)).items():
+        stages = {stage.name: stage for stage in task_stages(inputs)}
+        for name, key in planned_keys([*stages.values()], inputs, run_targets(inputs)).items():
             for calls in stages[name].calls(inputs) if key not in seen else ():
                 tally.add(calls, prompts=calls.most * prompt, answer=answer, usual_prompt=usual_prompt)
             seen.add(key)

@@ -37,6 +37,10 @@ def prepare_recipe(
             "regulation.files is not used: set attempts.regulation = 'text' for the models under test, or "
             "rules.regulation = 'text' for the extraction"
         )
+    if recipe.tasks.file and (recipe.rules.file or recipe.rules.source == "extracted"):
+        raise InputError("tasks.file: its tasks have rules; leave out rules.file and rules.source")
+    if whole_run and not recipe.tasks.file and (recipe.tasks.ids or recipe.tasks.limit):
+        raise InputError("--task and --limit choose from the tasks of --tasks FILE; --count says how many to build")
     for inputs in every:
         environment, options = inputs.domain.environment, inputs.recipe.tasks
         check_rules(inputs.rules, environment, inputs.domain.regulation)
@@ -57,7 +61,8 @@ def _check_law(inputs: StageInputs) -> None:
     if source == "text" and not recipe.regulation.files:
         raise InputError("rules.regulation = 'text' needs the documents of the law: name them in regulation.files")
     if recipe.rules.source == "curated":
-        law.check(inputs.rules)
+        own = [rule for task in inputs.given if task.published is None for rule in task.rules]
+        law.check(own if inputs.given else inputs.rules)
         return
     law.check(())
     if law.form in {"text", "restated"} and law.form != source:

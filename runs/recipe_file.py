@@ -39,7 +39,7 @@ def load_recipe(path: Path) -> Recipe:
     """Read a recipe. Raises InputError with the file, the key, and for an unknown key the nearest known one."""
     folder = path.resolve().parent
     recipe = read_recipe(path, Recipe)
-    rules, law = recipe.rules, recipe.regulation
+    rules, law, tasks = recipe.rules, recipe.regulation, recipe.tasks
     axes = {axis: tuple(_located(axis, value, folder) for value in values) for axis, values in recipe.ablation.items()}
     recipe = recipe.model_copy(
         update={
@@ -47,6 +47,7 @@ def load_recipe(path: Path) -> Recipe:
             "rules": rules.model_copy(
                 update={"file": rules.file and folder / rules.file, "answers": rules.answers and folder / rules.answers}
             ),
+            "tasks": tasks.model_copy(update={"file": tasks.file and _located_tasks(tasks.file, folder)}),
             "prompts": read_prompt_files(recipe.prompts, folder),
             "ablation": axes,
         }
@@ -59,6 +60,11 @@ def load_recipe(path: Path) -> Recipe:
             "recipe, or omit the key and pass --env FOLDER"
         )
     return recipe.model_copy(update={"environment": str(folder / recipe.environment)})
+
+
+def _located_tasks(file: Path, folder: Path) -> Path:
+    """A task file beside a recipe; the name of a release stays as it is."""
+    return file if file.name == str(file) and not (folder / file).exists() else folder / file
 
 
 def _located(axis: str, value: Json, folder: Path) -> Json:

@@ -23,7 +23,7 @@ from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.sandbox import Sandbox
 from lawtrace.runs.stages.artifacts import ATTEMPTS, FINDINGS, TASKS, VERDICTS
 from lawtrace.runs.stages.cluster_jobs import Cluster
-from lawtrace.runs.stages.pipeline import TASK_STAGES, run_targets
+from lawtrace.runs.stages.pipeline import run_targets, task_stages
 from lawtrace.runs.stages.resolve import ResolvedRecipe
 from lawtrace.runs.stages.stage import EmptyStageError, NoResponseError, Stage, StageContext, StageInputs, planned_keys
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -240,7 +240,7 @@ class Session:
             cluster=self.options.get("cluster"),
         )
         return Runner(
-            (*TASK_STAGES, *stages),
+            (*task_stages(inputs), *stages),
             context,
             folder=(folder or self.folder).path,
             store=self.store,
@@ -257,10 +257,11 @@ def _left_to_shard_1(shard: Shard, inputs: StageInputs) -> dict[str, str]:
         "a model makes the stage {!r}, and each shard would get other answers; finish shard 1 first, and name its "
         "folder with --reuse"
     )
-    planned = planned_keys(TASK_STAGES, inputs, run_targets(inputs))
+    stages = task_stages(inputs)
+    planned = planned_keys(stages, inputs, run_targets(inputs))
     return {
         stage.name: f"shard {shard}: {why.format(stage.name)}"
-        for stage in TASK_STAGES
+        for stage in stages
         if stage.name in planned and not stage.sharded and any(calls.of_endpoint for calls in stage.calls(inputs))
     }
 

@@ -96,7 +96,10 @@ PART_SIZE = 100
 
 
 class TaskOptions(StrictModel):
-    """Number of tasks and their traces. ``spare``: additional traces that replace rejected candidates. ``part_size``:
+    """The tasks of ``file`` (a task file, a release or a run), of these only ``ids`` and the first ``limit``; without a
+    file, the number of tasks to build, and their traces. ``sha256``: of the file; the event log of a run has it.
+
+    ``spare``: additional traces that replace rejected candidates. ``part_size``:
     traces that are chosen with regard to each other; parts are independent, so a cluster or shards can divide them.
 
     ``trace_mode``: None for contrast pairs where the environment declares facts, else ``tasks``. Of contrast pairs both
@@ -106,6 +109,10 @@ class TaskOptions(StrictModel):
     ``variants``: of recorded recipes; there is one.
     """
 
+    file: Path | None = Field(default=None, exclude_if=lambda value: value is None)
+    sha256: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    ids: Annotated[tuple[str, ...], AfterValidator(distinct)] = Field(default=(), exclude_if=lambda value: not value)
+    limit: int | None = Field(default=None, ge=1, exclude_if=lambda value: value is None)
     count: int = Field(default=40, ge=1, le=10_000)
     spare: int = Field(default=20, ge=0, le=10_000)
     part_size: int = Field(default=PART_SIZE, ge=1, le=20_000)

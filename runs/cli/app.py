@@ -34,7 +34,6 @@ COMMANDS = {
     "audit": _at("audit.audit", "Judge recorded conversations or logs against rules."),
     "guard": _at("guard.guard", "Enforce rules in front of an MCP server."),
     "doctor": _at("doctor.doctor", "Check the sandbox, endpoints and versions."),
-    "attempt": _at("attempt.attempt", "Run a model on tasks.", bench=True),
     "grade": _at("grade.grade", "Judge programs or the attempts of a run."),
     "merge": _at("merge.merge", "Merge all shards of one command."),
     "env": Group(

@@ -1,6 +1,5 @@
 """``lawtrace env serve``: serve the tools of an environment over MCP and judge the session."""
 
-import difflib
 import importlib.util
 import os
 import secrets
@@ -12,13 +11,12 @@ from typing import Annotated, Literal
 
 import typer
 
-from lawtrace.environments.domains.loader import Domain, is_folder, load_domain
+from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.runs.cli.options import NameArgument
 from lawtrace.runs.cli.output import print_json, print_note
 from lawtrace.runs.cli.output_files import check_folder
 from lawtrace.runs.integrations.judged_session import JudgedSession, SessionSetup
-from lawtrace.runs.store.task_file import read_tasks
-from lawtrace.runs.tasks import Task
+from lawtrace.runs.store.task_file import find_tasks, read_tasks
 from lawtrace.schemas.choices import ShieldMode, Style
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.solver.rules import check_rules, load_rules
@@ -28,7 +26,8 @@ TOKEN_VARIABLE = "LAWTRACE_TOKEN"  # noqa: S105 (the name of a variable)
 
 def serve(
     name: NameArgument,
-    task: Annotated[str | None, typer.Option(help="FILE#ID: task that gives initial state and request.")] = None,
+    tasks: Annotated[Path | None, typer.Option(metavar="<path>", help="Task file, release or run.")] = None,
+    task: Annotated[str | None, typer.Option(metavar="<id>", help="Task that gives initial state and request.")] = None,
     style: Annotated[Style | None, typer.Option(help="Instruction style; default: the first of the task.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the initial state without a task.")] = 1,
     transport: Annotated[Literal["stdio", "http"], typer.Option(help="Transport for clients.")] = "stdio",
@@ -51,7 +50,7 @@ def serve(
     from lawtrace.runs.integrations.mcp_server import make_server, serve_http, serve_stdio
     from lawtrace.runs.network import is_loopback
 
-    setup = replace(_session_setup(domain, name, task, style, seed), calls=calls, shield=shield)
+    setup = replace(_session_setup(domain, name, tasks, task, style, seed), calls=calls, shield=shield)
     check_folder(out)  # an earlier session is evidence
     watched = JudgedSession(setup, out)
     server = make_server(watched)
@@ -76,30 +75,19 @@ def serve(
         print_json({"calls": len(watched.attempt.events), "out": str(out)})
 
 
-def _session_setup(domain: Domain, name: str, task: str | None, style: Style | None, seed: int) -> SessionSetup:
+def _session_setup(
+    domain: Domain, name: str, tasks: Path | None, task: str | None, style: Style | None, seed: int
+) -> SessionSetup:
     environment = domain.environment
-    if task is None:
+    if (tasks is None) != (task is None):
+        raise InputError("--tasks FILE and --task ID go together: the file, and which of its tasks")
+    if tasks is None or task is None:
         rules = load_rules(domain.rules_file)
         check_rules(rules, environment, domain.regulation)
         initial = environment.populate(Random(seed))
         return SessionSetup(domain, initial, rules, f"{environment.name}-seed-{seed}")
-    row = _find_task(task, name if is_folder(name) else None)
-    if row.environment != environment.name:
-        raise InputError(f"--task {task}: its environment is {row.environment!r}, not {environment.name!r}")
+    row = find_tasks(read_tasks(tasks, name)[0], task, tasks)[0]
     chosen = style or row.styles[0]
     if chosen not in row.instructions:
         raise InputError(f"--task {task}: no {chosen} instruction; choose one of {', '.join(row.instructions)}")
     return SessionSetup(domain, row.initial(environment), row.rules, row.id, row, chosen)
-
-
-def _find_task(named: str, env: str | None) -> Task:
-    """Read the task named by FILE#ID."""
-    path, _, wanted = named.rpartition("#")
-    if not path:
-        raise InputError(f"--task {named}: write FILE#ID, a task file and a task id")
-    tasks, _ = read_tasks(Path(path), env)
-    found = next((task for task in tasks if task.id == wanted), None)
-    if found is None:
-        nearest = difflib.get_close_matches(wanted, [task.id for task in tasks], 1) or [tasks[0].id]
-        raise InputError(f"{path}: no task {wanted!r}; did you mean {nearest[0]!r}?")
-    return found

@@ -7,10 +7,9 @@ from typing import Annotated
 import typer
 
 from lawtrace.runs.audit.options import AuditOptions
-from lawtrace.runs.cli.attempt import attempts_result
 from lawtrace.runs.cli.audit import audit_by
 from lawtrace.runs.cli.options import EnvironmentFolderOption, FailUnderOption, ForceOption
-from lawtrace.runs.cli.output_files import check_folder, check_output, stage_log_folder
+from lawtrace.runs.cli.output_files import check_folder
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.run_results import run_result_of
 from lawtrace.runs.cli.stage_runs import resumable
@@ -18,13 +17,10 @@ from lawtrace.runs.cli.thresholds import check_bound
 from lawtrace.runs.cli.traces_synthesize import merge_traces
 from lawtrace.runs.full_run import merge_run
 from lawtrace.runs.report.command_result import CommandResult
-from lawtrace.runs.stages.artifacts import ATTEMPTS
 from lawtrace.runs.stages.resolve import recorded_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.merging import merge_shards
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
 from lawtrace.runs.store.shards import FoundShard, check_shards, find_shards, read_options
-from lawtrace.runs.store.stage_store import copy_file
 from lawtrace.schemas.errors import InputError
 
 
@@ -46,8 +42,6 @@ def merge(
     if fail_under is not None and command != "run":
         raise InputError(f"--fail-under has no meaning for shards of `lawtrace {command}`: they have no Pass@1")
     match command:
-        case "attempt":
-            return _merge_attempts(found, out or Path("attempts.jsonl"), force=force)
         case "audit":
             options = read_options(found[0], AuditOptions)
             return audit_by(options, out or Path("audit.jsonl"), merged=found, force=force)
@@ -73,15 +67,3 @@ def _merge_run(
     with resumable(folder.path):
         finished = merge_run(recipe, folder, shards, recorded=recorded, progress=ProgressBars())
     return run_result_of(finished, fail_under)
-
-
-def _merge_attempts(shards: Sequence[FoundShard], out: Path, *, force: bool) -> CommandResult:
-    check_output(out, force=force)
-    with EventLogFile.open(shards[0].events or out.parent) as event_log:
-        recipe = event_log.recipe
-    described = {**recipe, "stage": shards[0].record.name} if isinstance(recipe, dict) else recipe
-    merged = merge_shards(
-        shards, stage_log_folder(out), recipe=described, stage="attempts", file=ATTEMPTS, progress=ProgressBars()
-    )
-    copy_file(merged, out)
-    return attempts_result(ATTEMPTS.read(out), out)

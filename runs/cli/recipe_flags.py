@@ -74,6 +74,8 @@ def _split_pairs(pairs: Sequence[str]) -> Values:
     return {"tasks.constraints.pairs": tuple(split)}
 
 
+SELECTION = ("task", "limit")
+"""The flags of every command that takes tasks."""
 TRACE_CONSTRAINTS = ("require", "forbid", "pair", "compliance", "distance")
 DIFFICULTY = ("max_changes", "min_rules", "min_distance", "min_calls")
 MODEL_CALLS = ("temperature", "max_tokens", "concurrency")
@@ -89,6 +91,9 @@ FLAGS: Mapping[str, _Flag] = {
         lambda file: {"rules.file": file, "rules.source": "curated"}, Path, "Rule file instead of the curated set."
     ),
     "count": _flag("tasks.count", int, "Number to make; default: 40.", min=1),
+    "tasks": _flag("tasks.file", Path, "Task file, release or run with the tasks; none are built.", metavar="<path>"),
+    "task": _flag("tasks.ids", list[str], "Only this task, or contrast pair. Repeatable.", metavar="<id>"),
+    "limit": _flag("tasks.limit", int, "Only this many tasks, from the first.", min=1),
     "length": _flag("tasks.length", int, "Calls in each trace; default: 8.", min=2),
     "trace_mode": _flag("tasks.trace_mode", TaskMode, "What the traces are for."),
     "require": _flag(

@@ -12,7 +12,7 @@ from lawtrace.runs.call_plan import plan_of
 from lawtrace.runs.cli.options import ClusterOption, FailUnderOption, ShardOption
 from lawtrace.runs.cli.output import print_note
 from lawtrace.runs.cli.output_files import check_folder
-from lawtrace.runs.cli.recipe_flags import ATTEMPT_FLAGS, RecipeFlags, override, recipe_flags
+from lawtrace.runs.cli.recipe_flags import ATTEMPT_FLAGS, SELECTION, RecipeFlags, override, recipe_flags
 from lawtrace.runs.cli.shards import cluster_at, shard_result_of
 from lawtrace.runs.cli.thresholds import check_bound
 from lawtrace.runs.recipe_checks import check_access, check_prices, models_of_recipe, prepare_recipe
@@ -24,6 +24,7 @@ from lawtrace.runs.stages.resolve import recorded_recipe, resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
 from lawtrace.runs.store.shards import Shard, read_record, record_path
+from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import RunResumed
 from lawtrace.schemas.recipe import Recipe
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 _KEYS_OF_EVERY_KIND = ("seed", "parameters.", "conversation.")
 
 
-@recipe_flags("rules", "count", *ATTEMPT_FLAGS, "seed", recipe=False, force=False)
+@recipe_flags("tasks", *SELECTION, "rules", "count", *ATTEMPT_FLAGS, "seed", recipe=False, force=False)
 def run(
     flags: RecipeFlags,
     recipe: Annotated[Path | None, typer.Argument(help="Recipe (TOML); default: the offline quickstart.")] = None,
@@ -58,7 +59,11 @@ def run(
         _check_flags(kind, flags, {"--fail-under": fail_under, "--shard": shard})
         values = {**parse_settings(flags.settings), **flags.values}
         return kind.start(recipe, values=values, budget=flags.budget, reuse=reuse, dry_run=dry_run, out=out, on=on)
-    resolved = prepare_recipe(override(flags, _requested_recipe(recipe, repeated, flags.env)), flags.env)
+    env, file = flags.env, flags.values.get("tasks.file")
+    if isinstance(file, Path) and env is None:
+        env = read_tasks(file)[1].environment.name
+    default = Recipe(name=Path(env).name) if env and file else quickstart(env)
+    resolved = prepare_recipe(override(flags, _requested_recipe(recipe, repeated, env, default)), env)
     check_bound(resolved.recipe, fail_under)
     if dry_run:
         plan = plan_of(resolved)
@@ -134,9 +139,9 @@ def _check_flags(kind: RunKind, flags: RecipeFlags, others: Mapping[str, object]
         raise InputError(f"{given[0]} has no meaning for a {kind.name} recipe")
 
 
-def _requested_recipe(recipe: Path | None, repeated: Path | None, env: str | None) -> Recipe:
+def _requested_recipe(recipe: Path | None, repeated: Path | None, env: str | None, default: Recipe) -> Recipe:
     if repeated is None:
-        return load_recipe(recipe) if recipe else quickstart(env)
+        return load_recipe(recipe) if recipe else default
     if recipe is not None:
         raise InputError(f"give a recipe or --from {repeated}, not both")
     with EventLogFile.open(repeated) as event_log:

@@ -68,7 +68,7 @@ def _of_part(name: str, verdicts: Iterable[Verdict], fail_under: float | None) -
 def missing_tasks(result: "RunResult") -> list[str]:
     """A sentence if fewer tasks were built than the recipe asks for, with the reasons; else nothing."""
     wanted = result.recipe.tasks.count
-    if len(result.tasks) >= wanted:
+    if result.recipe.tasks.file is not None or len(result.tasks) >= wanted:
         return []
     funnel = result.findings.funnel
     dropped = sorted(funnel.dropped.items(), key=lambda one: -one[1]) if funnel else []

@@ -200,6 +200,19 @@ def _writer(context: StageContext) -> "WritePairs":
     return partial(write_pairs, context)
 
 
+async def _give(context: StageContext, _: Products) -> Made:
+    rules = dict.fromkeys(rule for task in context.given for rule in task.rules)
+    return Made().add(RULES, [*rules]).add(TASKS, context.given).add(TASK_FUNNEL, ())
+
+
+def _given_depend(inputs: StageInputs) -> Mapping[str, object]:
+    return {**inputs.environment_key(), "given": inputs.recipe.tasks.model_dump(include={"sha256", "ids", "limit"})}
+
+
+GIVEN_TASKS = Stage(name="tasks", produces=(RULES, TASKS, TASK_FUNNEL), depends=_given_depend, run=_give)
+"""The stage of the tasks that a recipe names; they bring their rules."""
+
+
 BUILDING_STAGES: tuple[Stage[StageInputs, StageContext], ...] = (
     Stage(
         name="extraction",

@@ -35,10 +35,13 @@ def _attempts_depend(inputs: StageInputs) -> Mapping[str, object]:
 
 def _attempt_calls(inputs: StageInputs) -> Iterator[RoleCalls]:
     tasks, attempts = inputs.recipe.tasks, inputs.recipe.attempts
-    pairs = tasks.count * len(attempts.styles) * attempts.trials
+    pairs, length = tasks.count * len(attempts.styles) * attempts.trials, tasks.length
+    if inputs.given:
+        pairs = attempts.trials * sum(style in attempts.styles for task in inputs.given for style in task.styles)
+        length = max(len(task.calls) for task in inputs.given)
     turns = 1 if attempts.mode == "program" else attempts.tools.turns
     for model in attempts.all_models:
-        yield RoleCalls("executor", model, pairs * min(turns, tasks.length + 1), pairs * turns)
+        yield RoleCalls("executor", model, pairs * min(turns, length + 1), pairs * turns)
     if attempts.mode == "dialogue" and inputs.recipe.models.user is not None:
         talking = pairs * sum(not ModelSpec.parse(model).is_scripted for model in attempts.all_models)
         yield RoleCalls("user", inputs.recipe.models.user, talking * USUAL_MESSAGES, talking * turns * MAX_TRIES)

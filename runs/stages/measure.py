@@ -65,7 +65,7 @@ def _findings_need(inputs: StageInputs) -> tuple[AnyFile, ...]:
     return (
         files.RULES,
         files.TASK_FUNNEL,
-        files.ORACLE_STRENGTH,
+        *(() if inputs.given else (files.ORACLE_STRENGTH,)),
         files.HABITS,
         *((files.EXTRACTED_RULES, files.FORMALIZED) if extracts(inputs) else ()),
         *((files.BASELINE,) if inputs.recipe.models.trace_writer is not None else ()),
@@ -79,7 +79,8 @@ def _findings_depend(inputs: StageInputs) -> Mapping[str, object]:
 async def _find(context: StageContext, products: Products) -> Made:
     from lawtrace.runs.stages.model_baseline import measure_baseline
 
-    (funnel,), (oracle,) = products[files.TASK_FUNNEL], products[files.ORACLE_STRENGTH]
+    funnel = next((row.funnel for row in products[files.TASK_FUNNEL]), None)
+    oracle = None if context.given else products[files.ORACLE_STRENGTH][0]
     baseline = None
     if files.BASELINE in products and context.recipe.models.trace_writer is not None:
         name, length = context.role_models.name_of("trace_writer"), context.recipe.tasks.length
@@ -88,9 +89,9 @@ async def _find(context: StageContext, products: Products) -> Made:
     if extracts(context):
         score = await run_in_worker_thread(lambda: _extraction_score(context, products))
     findings = Findings(
-        funnel=funnel.funnel,
-        deletions=oracle.deletions,
-        strength=oracle.strength,
+        funnel=funnel,
+        deletions=oracle and oracle.deletions,
+        strength=oracle and oracle.strength,
         extraction=score,
         baseline=baseline,
         habits=tuple(products[files.HABITS]),

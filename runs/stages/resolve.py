@@ -15,6 +15,8 @@ from lawtrace.prompts.loader import prompts_of
 from lawtrace.runs.stages.stage import StageInputs
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import file_digest
+from lawtrace.runs.store.task_file import find_task_file, read_tasks, select_tasks
+from lawtrace.runs.tasks import Task
 from lawtrace.runs.variants import Variant, variants_of
 from lawtrace.schemas.errors import InputError, describe_validation_error, input_errors
 from lawtrace.schemas.recipe import Recipe
@@ -57,7 +59,7 @@ def resolve_recipe(recipe: Recipe, env: str | None = None) -> ResolvedRecipe:
         name = variant.recipe.environment
         domains[name] = domains.get(name) or load_domain(name)
         variants.append((variant, inputs_of(variant.recipe, domains[name])))
-    return ResolvedRecipe(recipe, tuple(variants))
+    return ResolvedRecipe(recipe if recipe.ablation else variants[0][1].recipe, tuple(variants))
 
 
 def inputs_of(recipe: Recipe, domain: Domain) -> StageInputs:
@@ -71,12 +73,19 @@ def inputs_of(recipe: Recipe, domain: Domain) -> StageInputs:
         citations = {citation for rule in curated for citation in rule.provisions}
         citations |= domain.regulation.by_citation.keys()
         published = read_published_law(regulation_files(recipe.regulation.files, domain.environment.name), citations)
+    tasks, given = recipe.tasks, list[Task]()
+    if tasks.file is not None:
+        place = find_task_file(tasks.file, recipe.environment)
+        digest = _digest_of(place, tasks.sha256, "its tasks have")
+        recipe = recipe.model_copy(update={"tasks": tasks.model_copy(update={"sha256": digest})})
+        given = select_tasks(read_tasks(place, recipe.environment)[0], tasks, place)
     return StageInputs(
         recipe=recipe,
         domain=domain,
         rules=rules_over_offered_tools(recipe, domain, load_rules(file) if file else curated),
         prompts=prompts_of(recipe.prompts),
         published=published,
+        given=tuple(given),
     )
 
 

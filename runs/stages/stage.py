@@ -19,6 +19,7 @@ from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.stages.regulation_prompt import Law
 from lawtrace.runs.store.shards import WHOLE, Shard
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, stage_key
+from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import RoleName
 from lawtrace.schemas.errors import InputError, LawtraceError, OperationalError
 from lawtrace.schemas.model_spec import ENDPOINTS, ModelSpec
@@ -130,6 +131,7 @@ class StageInputs:
     Attributes:
         rules: the curated rules, limited to the offered tools.
         published: the documents of the law, if there are any.
+        given: the tasks that the recipe names; empty: tasks are built.
     """
 
     recipe: Recipe
@@ -137,6 +139,7 @@ class StageInputs:
     rules: tuple[Rule, ...]
     prompts: Prompts
     published: PublishedLaw | None = None
+    given: tuple[Task, ...] = ()
 
     @property
     def parts(self) -> dict[str, Any]:

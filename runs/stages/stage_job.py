@@ -87,7 +87,8 @@ class StageJob(Generic[Given, Product]):
         recipe = Recipe.model_validate(self.recipe)
         law = tuple(files.unpack(folder / f"law-{number}") for number, files in enumerate(self.law))
         regulation = recipe.regulation.model_copy(update={"files": law})
-        recipe = recipe.model_copy(update={"regulation": regulation})
+        tasks = recipe.tasks.model_copy(update={"file": None})
+        recipe = recipe.model_copy(update={"regulation": regulation, "tasks": tasks})
         if self.environment is None:
             return recipe
         return recipe.model_copy(update={"environment": str(self.environment.unpack(folder / "environment"))})

@@ -65,7 +65,6 @@ class ShardRecord(StrictModel):
     Attributes:
         written_by: the version of lawtrace.
         command: without `lawtrace`, such as ``audit``.
-        name: the command in words, for the event log of the merged file.
         key: a hash over all that the units depend on; shards with different keys are of different jobs.
         units: how many units all shards have together.
         unit_rows: how many rows a unit has; the last of all units may have fewer.
@@ -79,7 +78,6 @@ class ShardRecord(StrictModel):
     schema_version: Literal["lawtrace.shard/1"] = "lawtrace.shard/1"
     written_by: str
     command: str
-    name: str
     number: int
     count: int
     key: str = ""
@@ -92,12 +90,11 @@ class ShardRecord(StrictModel):
     options: Mapping[str, Json] = {}
 
     @classmethod
-    def of(cls, command: str, shard: Shard, file: Path, *, name: str = "", events: str | None = None) -> Self:
+    def of(cls, command: str, shard: Shard, file: Path, *, events: str | None = None) -> Self:
         """The record of a shard that begins. ``file``: of its rows."""
         return cls(
             written_by=version("lawtrace"),
             command=command,
-            name=name or command,
             number=shard.number,
             count=shard.count,
             file=file.name,
@@ -175,7 +172,7 @@ def find_shards(places: Sequence[Path]) -> list[FoundShard]:
     """The shards in folders, or of files with rows. Raises InputError for a place without one."""
     found: list[FoundShard] = []
     for place in places:
-        records = sorted(place.glob(f"*{RECORD_SUFFIX}")) if place.is_dir() else [record_path(place)]
+        records = sorted(place.rglob(f"*{RECORD_SUFFIX}")) if place.is_dir() else [record_path(place)]
         if not records or not records[0].is_file():
             raise InputError(f"{place}: there is no shard; a command with --shard I/N makes one")
         for path in records:
@@ -232,7 +229,7 @@ def _check_same_job(first: FoundShard, other: FoundShard) -> None:
         raise InputError(f"{first.file} is of `lawtrace {one.command}`, {other.file} of `lawtrace {two.command}`")
     if one.count != two.count:
         raise InputError(f"{first} and {other} belong to different divisions; all shards must have the same N")
-    if (one.key, one.units, one.unit_rows, one.name) != (two.key, two.units, two.unit_rows, two.name):
+    if (one.key, one.units, one.unit_rows) != (two.key, two.units, two.unit_rows):
         raise InputError(
             f"{other} is of another job than {first}: its inputs, options, models or rules differ; merge shards of "
             "one command"

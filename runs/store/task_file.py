@@ -12,6 +12,7 @@ be concatenated.
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -24,6 +25,7 @@ from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer, Attempt, AttemptKey
 from lawtrace.schemas.errors import InputError, Problem
 from lawtrace.schemas.models import StrictModel
+from lawtrace.schemas.recipe import TaskOptions
 from lawtrace.schemas.task_rows import TaskRow
 from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.solver.interpretations import question_groups
@@ -110,6 +112,44 @@ class TaskFile(StageFile[Task]):
         return write_tasks(path, rows)
 
 
+RELEASES = Path("docs/tasks")
+"""Where a checkout has releases, by their names."""
+
+
+def find_task_file(place: Path, environment: str) -> Path:
+    """The task file that is meant by a file, a run, or the folder or name of a release, there for an environment.
+
+    Raises InputError if a folder has none, or none of the environment.
+    """
+    if not place.exists() and place.name == str(place) and (RELEASES / place).is_dir():
+        place = RELEASES / place
+    if not place.is_dir():
+        return place
+    pattern = "*.jsonl" if (place / "manifest.json").exists() else "tasks.jsonl"
+    names = sorted(path.stem for path in place.glob(pattern) if not path.stem.endswith(".quality"))
+    if not names:
+        raise InputError(f"{place}: no task file in this folder; name a file, a release or a run")
+    chosen = names[0] if len(names) == 1 else Path(environment).name
+    if chosen not in names:
+        raise InputError(f"{place}: has tasks of {', '.join(names)}; choose one of these with --env")
+    return place / f"{chosen}.jsonl"
+
+
+def find_tasks(tasks: Sequence[Task], name: str, place: object) -> list[Task]:
+    """The task with an id, or the sides of a contrast pair. Raises InputError if there is none."""
+    found = [task for task in tasks if name == task.id or (task.contrast and name == task.contrast.pair)]
+    if not found:
+        nearest = get_close_matches(name, [task.id for task in tasks], 1) or [tasks[0].id]
+        raise InputError(f"{place}: no task {name!r}; did you mean {nearest[0]!r}?")
+    return found
+
+
+def select_tasks(tasks: Sequence[Task], options: TaskOptions, place: object) -> list[Task]:
+    """The tasks that the options choose, in order. Raises InputError for an unknown id."""
+    chosen = {task.id for name in options.ids for task in find_tasks(tasks, name, place)}
+    return [task for task in tasks if not chosen or task.id in chosen][: options.limit]
+
+
 def read_tasks(path: Path, env: str | None = None) -> tuple[list[Task], Domain]:
     """The tasks of a file and their environment; ``env`` is its folder, if it is not built in.
 
@@ -123,6 +163,7 @@ def read_tasks(path: Path, env: str | None = None) -> tuple[list[Task], Domain]:
 def read_usable_tasks(path: Path, env: str | None = None) -> tuple[UsableRows[Task], Domain]:
     """Like `read_tasks`, with a problem for each invalid task. Raises InputError if no task is valid, or their
     environment is not found or is another one."""
+    path = find_task_file(path, env or "")
     read = read_task_rows(path)
     if not read.rows:
         reason = read.problems[0] if read.problems else "run the stage that writes it first"
@@ -154,7 +195,7 @@ def recorded_domain(path: Path, rows: str, name: str, env: str | None) -> Domain
         )
     domain = load_domain(env or name)
     if domain.environment.name != name:
-        raise InputError(f"{path}: its {rows} are about {name!r}, not about {domain.environment.name!r} from --env")
+        raise InputError(f"{path}: its {rows} are about {name!r}, not about {domain.environment.name!r} as named")
     return domain
 
 

@@ -231,8 +231,8 @@ def _release_case(environment: str) -> None:
     def write() -> None:
         tasks = first_tasks(environment, 2)
         command("tasks", "check", tasks, "--out", "quality.jsonl", "--json")
-        command("attempt", "--tasks", tasks, "--baselines", "--model", "baseline:literal", "--out", "attempts.jsonl")
-        command("grade", "--tasks", tasks, "--programs", "attempts.jsonl", "--out", "verdicts.jsonl", "--json")
+        run("--tasks", tasks, "--baselines", "--model", "baseline:literal")
+        command("grade", "--tasks", tasks, "--programs", "run/attempts.jsonl", "--out", "verdicts.jsonl", "--json")
 
     name = f"release-{environment}"
     CASES[name] = Case(name, write)

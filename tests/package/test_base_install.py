@@ -69,7 +69,7 @@ for words in {BASE_COMMANDS}:
 
 @pytest.mark.slow
 def test_what_needs_the_extra_names_it(tmp_path: Path) -> None:
-    commands = ["run", "report .", "attempt --tasks tasks.jsonl"]
+    commands = ["run", "report ."]
     if "legal" in plugin_commands():
         commands.append("legal check")
     for words in commands:

@@ -70,7 +70,7 @@ def test_a_run_from_a_recipe_and_later_commands(lawtrace: Shell, mine: Path, tmp
         code, _, err = lawtrace(command, "run")
         assert (code, "--env" in err) == (2, True), command
         lawtrace.json(command, "run", "--env", "./mine")
-    attempt = ("attempt", "--tasks", "run/tasks.jsonl", "--model", "baseline:literal")
+    attempt = ("run", "--tasks", "run", "--model", "baseline:literal")
     code, _, err = lawtrace(*attempt)
     assert (code, "say where its folder is: --env ./mine" in " ".join(err.split())) == (2, True)
     lawtrace.json(*attempt, "--env", "./mine")

@@ -26,12 +26,12 @@ NAME = "two.jsonl.xz"
 
 def attempt(models: str, out: str, *more: str) -> tuple[str, ...]:
     of = [word for name in ("first", "second") for word in ("--model", f"{models}{name}")]
-    return ("attempt", "--tasks", "tasks.jsonl", *of, "--set", "attempts.trials=2", "--out", out, *more)
+    return ("run", "--tasks", "tasks.jsonl", *of, "--set", "attempts.trials=2", "--out", out, *more)
 
 
 @pytest.fixture
 def recorded(lawtrace: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
-    """Two models that tried a task twice each, with another answer every time; in `NAME` and in ``live.events``."""
+    """Two models that tried a task twice each, with another answer every time; in `NAME` and in ``live``."""
     numbers = count()
 
     def answer(request: Mapping[str, Any]) -> str:
@@ -40,33 +40,32 @@ def recorded(lawtrace: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
     write_tasks(Path("tasks.jsonl"), [make_task()])
     with serving(answer) as server, monkeypatch.context() as patch:
         server.connect(patch)
-        assert lawtrace.json(*attempt("openai:", "live.jsonl"))["attempts"] == 4
-    lawtrace.json("messages", "live.events", "--save", NAME)
+        assert lawtrace.json(*attempt("openai:", "live"))["attempts"] == 4
+    lawtrace.json("messages", "live", "--save", NAME)
     return lawtrace
 
 
 def test_a_recording_gives_the_same_attempts_and_shows_the_same_messages(recorded: Shell) -> None:
-    code, _, err = recorded(*attempt(f"replay:{NAME}#", "again.jsonl"))
+    code, _, err = recorded(*attempt(f"replay:{NAME}#", "again"))
     assert (code, "differ" in err) == (0, False)
-    assert Path("again.jsonl").read_bytes() == Path("live.jsonl").read_bytes()
+    assert Path("again/attempts.jsonl").read_bytes() == Path("live/attempts.jsonl").read_bytes()
     shown = recorded("messages", NAME, "--prompts")
-    assert shown == recorded("messages", "live.events", "--prompts")
     assert "second has attempt" in shown[1]
 
 
 def test_after_a_change_of_the_prompt_answers_are_found_by_place(recorded: Shell) -> None:
     changed = ("--set", "attempts.hints=true")
-    code, _, err = recorded(*attempt("replay:live.events#", "strict.jsonl", *changed))
+    code, _, err = recorded(*attempt("replay:live#", "strict", *changed))
     assert (code, "never sent this request" in err) == (3, True)
-    code, _, err = recorded(*attempt(f"replay:{NAME}#", "lenient.jsonl", *changed))
+    code, _, err = recorded(*attempt(f"replay:{NAME}#", "lenient", *changed))
     assert (code, err.count("4 of 4 requests differ from the recorded ones")) == (0, 1)
-    assert Path("lenient.jsonl").read_bytes() == Path("live.jsonl").read_bytes()
-    with EventLogFile.open(Path("live.events")) as live, EventLogFile.open(Path("lenient.events")) as lenient:
+    assert Path("lenient/attempts.jsonl").read_bytes() == Path("live/attempts.jsonl").read_bytes()
+    with EventLogFile.open(Path("live")) as live, EventLogFile.open(Path("lenient")) as lenient:
         assert {call.recorded_hash for call in lenient.answered()} == {call.request_hash for call in live.answered()}
     # The log has what was asked now, so it is replayed strictly, and still says that the answers were recorded earlier.
-    code, _, err = recorded(*attempt("replay:lenient.events#", "third.jsonl", *changed))
+    code, _, err = recorded(*attempt("replay:lenient#", "third", *changed))
     assert (code, "4 of 4 requests differ" in err) == (0, True)
-    code, _, err = recorded(*attempt(f"replay:{NAME}#", "more.jsonl", *changed, "--set", "attempts.trials=3"))
+    code, _, err = recorded(*attempt(f"replay:{NAME}#", "more", *changed, "--set", "attempts.trials=3"))
     assert (code, "turn 0 in two.jsonl.xz" in err, "give the role a model of an endpoint" in err) == (3, True, True)
 
 
@@ -86,8 +85,8 @@ def test_files_that_are_no_recordings(recorded: Shell) -> None:
         Path(name).write_bytes(content)
         with pytest.raises(InputError, match=f"{name} is not a recording that this lawtrace can read"):
             EventLogFile.open(Path(name))
-    assert "exists; give another name" in recorded("messages", "live.events", "--save", NAME)[2]
-    assert "leave the filters out" in recorded("messages", "live.events", "--save", "x", "--turn", 0)[2]
+    assert "exists; give another name" in recorded("messages", "live", "--save", NAME)[2]
+    assert "leave the filters out" in recorded("messages", "live", "--save", "x", "--turn", 0)[2]
 
 
 WORLDS = {"banking": "banking", "clinic": "clinic", "rts": "payments", "gdpr": "privacy_desk"}

@@ -50,51 +50,31 @@ def rows(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines()
 
 
-def test_shards_of_attempts_merge_into_what_one_process_writes(lawtrace: Shell, tasks: Path, tmp_path: Path) -> None:
-    command = ("attempt", "--tasks", tasks, "--model", "openai:tester", "--baselines", "--trials", "2")
-    with serving(answer) as server, pytest.MonkeyPatch.context() as patch:
-        server.connect(patch)
-        lawtrace.json(*command, "--out", "whole.jsonl")
-        asked = len(server.requests)
-        for number in (1, 2, 3):
-            made = lawtrace.json(*command, "--shard", f"{number}/3", "--out", f"shards/{number}.jsonl")
-            assert made["units"] == 72
-            assert made["attempts"] == 24
-        assert lawtrace.json("merge", "shards", "--out", "merged.jsonl")["attempts"] == 72
-        assert len(server.requests) == 2 * asked
-        lawtrace.json(*command, "--out", "merged.jsonl")  # continues, and asks nothing
-        assert len(server.requests) == 2 * asked
-    assert (tmp_path / "merged.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
-    resumed = 1
-    assert len(content(tmp_path / "merged.events")) == len(content(tmp_path / "whole.events")) + resumed
-    assert {*content(tmp_path / "whole.events")} < {*content(tmp_path / "merged.events")}
-    code, _, err = lawtrace("merge", "shards/1.jsonl", "shards/3.jsonl", "--out", "other.jsonl")
-    assert (code, "2 is missing" in err) == (2, True)
-
-
 def test_shards_with_other_options_are_foreign(lawtrace: Shell, tasks: Path) -> None:
-    command = ("attempt", "--tasks", tasks, "--model", "baseline:noop")
-    lawtrace.json(*command, "--shard", "1/2", "--out", "1.jsonl")
-    lawtrace.json(*command, "--set", "attempts.seconds=3", "--shard", "2/2", "--out", "2.jsonl")
-    code, _, err = lawtrace("merge", "1.jsonl", "2.jsonl")
+    command = ("run", "--tasks", tasks, "--model", "baseline:noop")
+    lawtrace.json(*command, "--shard", "1/2", "--out", "1")
+    lawtrace.json(*command, "--set", "attempts.seconds=3", "--shard", "2/2", "--out", "2")
+    code, _, err = lawtrace("merge", "1", "2")
     assert (code, "is of another job" in err) == (2, True)
+    code, _, err = lawtrace("merge", "2")
+    assert (code, "1 is missing" in err) == (2, True)
 
 
 def test_an_answer_that_a_shard_lacks_is_asked_again_after_the_merge(
     lawtrace: Shell, tasks: Path, tmp_path: Path
 ) -> None:
-    command = ("attempt", "--tasks", tasks, "--model", "openai:tester")
+    command = ("run", "--tasks", tasks, "--model", "openai:tester")
     with serving(answer) as server, pytest.MonkeyPatch.context() as patch:
         server.connect(patch)
-        lawtrace.json(*command, "--shard", "1/2", "--out", "shards/1.jsonl")
+        lawtrace.json(*command, "--shard", "1/2", "--out", "shards/1")
         server.then(Status(400))
-        assert lawtrace(*command, "--shard", "2/2", "--out", "shards/2.jsonl")[0] == 1
-        assert lawtrace("merge", "shards", "--out", "merged.jsonl")[0] == 1
+        assert lawtrace(*command, "--shard", "2/2", "--out", "shards/2")[0] == 1
+        lawtrace("merge", "shards", "--out", "merged")
         asked = len(server.requests)
-        lawtrace.json(*command, "--out", "merged.jsonl")
+        lawtrace.json("resume", "merged")
         assert len(server.requests) == asked + 1
-        lawtrace.json(*command, "--out", "whole.jsonl")
-    assert (tmp_path / "merged.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+        lawtrace.json(*command, "--out", "whole")
+    assert (tmp_path / "merged/attempts.jsonl").read_bytes() == (tmp_path / "whole/attempts.jsonl").read_bytes()
 
 
 @pytest.mark.slow
@@ -138,11 +118,11 @@ def test_resume_continues_a_shard_as_a_shard(lawtrace: Shell, tmp_path: Path) ->
 
 
 def test_a_budget_is_shared_by_the_shards(lawtrace: Shell, tasks: Path) -> None:
-    command = ("attempt", "--tasks", tasks, "--model", "openai:tester", "--budget", "messages=4")
+    command = ("run", "--tasks", tasks, "--model", "openai:tester", "--budget", "messages=4")
     with serving(answer) as server, pytest.MonkeyPatch.context() as patch:
         server.connect(patch)
         for number in (1, 2):
-            code, _, err = lawtrace(*command, "--shard", f"{number}/2", "--out", f"{number}.jsonl")
+            code, _, err = lawtrace(*command, "--shard", f"{number}/2", "--out", f"{number}")
             assert (code, "budget of 2 messages" in err) == (3, True)
         assert len(server.requests) == 4
 
@@ -179,12 +159,12 @@ def test_an_audit_keeps_all_arguments_for_its_merge() -> None:
 
 
 def test_two_requests_are_not_repeated_after_a_merge(lawtrace: Shell, tasks: Path, tmp_path: Path) -> None:
-    command = ("attempt", "--tasks", tasks, "--model", "openai:tester", "--shard", "1/1")
+    command = ("run", "--tasks", tasks, "--model", "openai:tester", "--shard", "1/1")
     with serving(answer) as server, pytest.MonkeyPatch.context() as patch:
         server.connect(patch)
-        lawtrace.json(*command, "--out", "1.jsonl")
-        lawtrace.json("merge", "1.jsonl", "--out", "merged.jsonl")
-    with EventLogFile.open(tmp_path / "merged.events") as event_log:
+        lawtrace.json(*command, "--out", "1")
+        lawtrace.json("merge", "1", "--out", "merged")
+    with EventLogFile.open(tmp_path / "merged") as event_log:
         assert sum(isinstance(entry, RequestSent) for entry in event_log.entries()) == len(server.requests)
 
 

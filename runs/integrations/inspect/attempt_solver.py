@@ -1,6 +1,6 @@
 """The solver: a model calls the tools of an environment, in a simulated session of its own.
 
-`AttemptSession` decides about turns, limits, user and end, as in `lawtrace attempt`. Calls reach it as the model wrote
+`AttemptSession` decides about turns, limits, user and end, as in `lawtrace run`. Calls reach it as the model wrote
 them: Inspect would check them against the schema and convert their arguments first; here the session says what is wrong
 with them, and that is an event.
 """

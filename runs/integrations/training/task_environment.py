@@ -89,7 +89,7 @@ class TaskEnvironment:
         Args:
             tasks: see `TrainingTasks.load`.
             reward: what verdicts are worth; 1 for a safe success by default.
-            calls: how many calls an episode may have; that of ``lawtrace attempt`` by default. One more ends it.
+            calls: how many calls an episode may have; that of ``lawtrace run`` by default. One more ends it.
             turns: how many an episode may have, if the model makes whole turns (`turn`).
             model: the name of the model in `attempt`.
         """

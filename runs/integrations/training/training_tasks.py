@@ -1,6 +1,5 @@
 """What all episodes on a task file share: its tasks, its environment, and what a model is told."""
 
-import difflib
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any, Literal, Self, get_args
 
 from lawtrace.environments.runtime.documentation import call_schemas
 from lawtrace.runs.integrations.released_tasks import TaskSet
-from lawtrace.runs.store.task_file import read_tasks
+from lawtrace.runs.store.task_file import find_tasks, read_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import ShieldMode, Style
 from lawtrace.schemas.errors import InputError
@@ -41,7 +40,7 @@ class Observation:
 
 
 class TrainingTasks(TaskSet):
-    """The tasks of a file in one style, attempted as in ``lawtrace attempt --mode tools``. Threads can share it.
+    """The tasks of a file in one style, attempted as in ``lawtrace run --mode tools``. Threads can share it.
 
     Attributes:
         file: where the tasks are from, for messages.
@@ -82,8 +81,6 @@ class TrainingTasks(TaskSet):
         """
         if regulation not in get_args(LawForm):
             raise InputError(f"regulation {regulation!r}: expected one of {', '.join(get_args(LawForm))}")
-        if Path(file).is_dir():
-            raise InputError(f"{file}: a folder; name one task file in it, for instance banking.jsonl")
         tasks, domain = read_tasks(Path(file), env)
         chosen = [task for task in tasks if style in task.instructions]
         if not chosen:
@@ -104,11 +101,7 @@ class TrainingTasks(TaskSet):
 
     def task(self, name: str) -> Task:
         """A task by its id. Raises InputError for one that is not there."""
-        found = self.by_id.get(name)
-        if found is None:
-            nearest = difflib.get_close_matches(name, self.by_id, 1) or [self.tasks[0].id]
-            raise InputError(f"{self.file}: no task {name!r}; did you mean {nearest[0]!r}?")
-        return found
+        return find_tasks(self.tasks, name, self.file)[0]
 
     def drawn(self, seed: int) -> Task:
         """The task of a seed. With n tasks, the seeds k n, ..., k n + n - 1 give each task once."""

@@ -38,7 +38,7 @@ def test_stage_commands_in_sequence(lawtrace: Shell, tmp_path: Path, monkeypatch
         )["tasks"]
         == 3
     )
-    command = ("attempt", "--tasks", "tasks.jsonl", "--model", "baseline:literal", "--out", "attempts.jsonl")
+    command = ("run", "--tasks", "tasks.jsonl", "--model", "baseline:literal", "--out", "made")
     code, _, err = lawtrace(*command)
     assert (
         code,
@@ -46,7 +46,9 @@ def test_stage_commands_in_sequence(lawtrace: Shell, tmp_path: Path, monkeypatch
     ) == (2, True)
     attempts = lawtrace.json(*command, "--regulation-file", law)
     assert attempts["attempts"] == 6
-    graded = lawtrace.json("grade", "--tasks", "tasks.jsonl", "--programs", "attempts.jsonl", "--out", "verdicts.jsonl")
+    graded = lawtrace.json(
+        "grade", "--tasks", "tasks.jsonl", "--programs", "made/attempts.jsonl", "--out", "verdicts.jsonl"
+    )
     assert graded["outcomes"] == {
         "safe_success": 0,
         "unsafe_success": 6,
@@ -116,7 +118,7 @@ def test_doctor_fails_if_an_endpoint_does_not_answer(lawtrace: Shell, monkeypatc
         (("grade", "."), "holds no run"),
         (("messages", "nowhere"), "nowhere"),
         (("grade",), "--tasks FILE and --programs FILE"),
-        (("attempt", "--tasks", "none.jsonl", "--model", "baseline:noop"), "none.jsonl"),
+        (("run", "--tasks", "none.jsonl", "--model", "baseline:noop"), "none.jsonl"),
         (("tasks", "import", "logisafetybench", "nowhere"), "nowhere"),
     ],
 )
@@ -206,7 +208,7 @@ def test_tasks_that_cannot_be_judged_are_rejected(lawtrace: Shell, made: Path, t
     }
     for name, (text, complaint) in spoilt.items():
         (tmp_path / name).write_text(text)
-        code, _, err = lawtrace("attempt", "--tasks", name, "--model", "baseline:noop")
+        code, _, err = lawtrace("run", "--tasks", name, "--model", "baseline:noop")
         assert code == 2
         assert complaint in " ".join(err.split())
         assert name in "".join(err.split())
@@ -220,7 +222,7 @@ def test_tasks_that_cannot_be_judged_are_rejected(lawtrace: Shell, made: Path, t
 
 def test_invalid_attempt_arguments(lawtrace: Shell, made: Path) -> None:
     for words in (("--model", "nonsense"), ("--model", "offline"), ("--model", "baseline:noop", "--trials", 101)):
-        code, _, err = lawtrace("attempt", "--tasks", made.with_name("tasks.jsonl"), *words)
+        code, _, err = lawtrace("run", "--tasks", made.with_name("tasks.jsonl"), *words)
         assert code == 2, words
         assert "Traceback" not in err
 

@@ -45,19 +45,19 @@ def test_an_endpoint_that_never_answers_is_asked_a_bounded_number_of_times(
 ) -> None:
     write_tasks(tmp_path / "tasks.jsonl", [make_task()])
     monkeypatch.chdir(tmp_path)
-    command = ("attempt", "--tasks", "tasks.jsonl", "--model", "openai:gone", "--trials", "40")
+    command = ("run", "--tasks", "tasks.jsonl", "--model", "openai:gone", "--trials", "40", "--out", "run")
     with serving(lambda _: ANSWER) as server:
         server.connect(monkeypatch)
         server.always("gone", Status(404, text=": the model does not exist"))
         code, out, err = lawtrace(*command)
         assert code == 1
         assert asked(server)["gone"] <= MAX_FAILURES_IN_A_ROW + IN_FLIGHT
-        assert "40 attempts have no answer" in err
+        assert "none of 40 attempts was judged" in err
         assert "status 404: the model does not exist; check the model's name" in err
         assert err.count("model call failed") <= MAX_FAILURES_IN_A_ROW + IN_FLIGHT
         server.always("gone", None)
         server.requests.clear()
-        code, out, err = lawtrace(*command)
+        code, out, err = lawtrace("resume", "run")
         assert (code, asked(server)["gone"]) == (0, 40), out + err
 
 

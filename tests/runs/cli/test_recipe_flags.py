@@ -9,7 +9,6 @@ import pytest
 
 from lawtrace.runs import full_run
 from lawtrace.runs.cli import (
-    attempt,
     grade,
     rules_extract,
     tasks_build,
@@ -18,7 +17,7 @@ from lawtrace.runs.cli import (
     traces_coverage,
     traces_synthesize,
 )
-from lawtrace.runs.cli.recipe_flags import ATTEMPT_FLAGS, DIFFICULTY, FLAGS, MODEL_CALLS
+from lawtrace.runs.cli.recipe_flags import ATTEMPT_FLAGS, DIFFICULTY, FLAGS, MODEL_CALLS, SELECTION
 from lawtrace.runs.recipe_checks import prepare_recipe
 from lawtrace.runs.recipe_file import load_recipe
 from lawtrace.runs.stages.resolve import ResolvedRecipe
@@ -31,7 +30,7 @@ from tests.support.bank_law import write_bank_law
 from tests.support.bank_task import make_task
 from tests.support.shell import Shell
 
-MODULES = (attempt, grade, rules_extract, tasks_build, tasks_check, tasks_release, traces_synthesize, traces_coverage)
+MODULES = (grade, rules_extract, tasks_build, tasks_check, tasks_release, traces_synthesize, traces_coverage)
 COMMANDS: dict[str, tuple[str, ...]] = {
     "run": ("run", "recipe.toml"),
     "rules extract": ("rules", "extract", "--recipe", "recipe.toml"),
@@ -40,7 +39,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "tasks build": ("tasks", "build", "--recipe", "recipe.toml"),
     "tasks check": ("tasks", "check", "tasks.jsonl", "--recipe", "recipe.toml"),
     "tasks release": ("tasks", "release", "--out", "set", "--env", "banking", "--recipe", "recipe.toml"),
-    "attempt": ("attempt", "--tasks", "tasks.jsonl", "--recipe", "recipe.toml"),
     "grade": ("grade", "--tasks", "tasks.jsonl", "--programs", "programs.jsonl", "--recipe", "recipe.toml"),
 }
 RECIPE = """
@@ -94,10 +92,6 @@ VALUES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "mode": (("--mode", "tools"), {"attempts.mode": "tools"}),
     "shield": (("--shield", "refuse"), {"attempts.shield": "refuse"}),
     "trials": (("--trials", "4"), {"attempts.trials": 4}),
-    "regulation_file": (
-        ("--regulation-file", "law.txt"),
-        {"regulation.files": ["law.txt"], "attempts.regulation": "text"},
-    ),
     "regulation": (("--regulation", "named"), {"attempts.regulation": "named"}),
     "regulation_words": (("--regulation-words", "0"), {"attempts.regulation_words": 0}),
     "hints": (("--hints",), {"attempts.hints": True}),
@@ -122,7 +116,6 @@ TAKEN = {
     "tasks build": ("rules", "count", "length", "trace_mode", "require", "pair", "distance", *DIFFICULTY, *MODEL_CALLS),
     "tasks check": MODEL_CALLS,
     "tasks release": ("count", *MODEL_CALLS, "seed"),
-    "attempt": (*ATTEMPT_FLAGS, "seed"),
     "grade": ("rules",),
 }
 
@@ -202,7 +195,11 @@ def _value(recipe: dict[str, Any], key: str) -> object:
 
 
 def test_every_flag_is_in_the_table() -> None:
-    assert set(VALUES) == set(FLAGS) == {name for names in TAKEN.values() for name in names}
+    assert (
+        set(VALUES)
+        == {*FLAGS} - {"tasks", *SELECTION, "regulation_file"}
+        == {name for names in TAKEN.values() for name in names}
+    )
 
 
 def test_an_option_for_a_key_that_the_recipe_varies_is_refused(lawtrace: Shell, tmp_path: Path) -> None:
@@ -222,8 +219,9 @@ def test_a_model_and_its_settings_are_named_without_a_recipe(lawtrace: Shell) ->
 
 def test_some_of_the_tasks_are_attempted(lawtrace: Shell, tmp_path: Path) -> None:
     first = make_task()
-    write_tasks(tmp_path / "tasks.jsonl", [first, first.model_copy(update={"id": "another"})])
-    words = ("attempt", "--tasks", "tasks.jsonl", "--model", "baseline:noop")
-    whole = lawtrace.json(*words)["attempts"]
-    assert lawtrace(*words, "--limit", 1)[0] == 2  # the attempts on all tasks are not replaced
-    assert whole == 2 * lawtrace.json(*words, "--limit", 1, "--force")["attempts"]
+    write_tasks(tmp_path / "tasks.jsonl", [first.model_copy(update={"id": name}) for name in ("one", "two", "three")])
+    words = ("run", "--tasks", "tasks.jsonl", "--model", "openai:a", "--dry-run")
+    for chosen, calls in (((), 3), (("--limit", 2), 2), (("--task", "three", "--task", "one", "--limit", 1), 1)):
+        assert lawtrace.json(*words, *chosen)["calls"][0]["expected"] == calls * len(first.styles)
+    assert "tasks.jsonl: no task 'thre'; did you mean 'three'?" in lawtrace(*words, "--task", "thre")[2]
+    assert "--limit choose from the tasks of --tasks FILE" in lawtrace("run", "--limit", 1)[2]

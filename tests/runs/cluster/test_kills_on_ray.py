@@ -30,7 +30,7 @@ VICTIMS = [PAIR, ("worker", 1), PAIR, ("driver", 1), PAIR, PAIR, PAIR, ("head", 
 SECONDS = 480
 TURNS = 6
 CONCURRENCY = 3
-ATTEMPT = (*("attempt", "--tasks", "tasks.jsonl", "--model", "openai:tester", "--mode", "tools"), "--concurrency", "3")
+ATTEMPT = (*("run", "--tasks", "tasks.jsonl", "--model", "openai:tester", "--mode", "tools"), "--concurrency", "3")
 
 Request = tuple[str, int]
 """The text that the user sends first, which no two attempts share, and how many answers came before."""
@@ -82,8 +82,10 @@ class Driver:
         self.begin()
 
     def begin(self) -> None:
+        begun = (self._folder / "killed" / "events.sqlite").exists()
+        words = ("resume", "killed") if begun else (*ATTEMPT, "--out", "killed")
         self.process = subprocess.Popen(
-            [Path(sys.executable).with_name("lawtrace"), *ATTEMPT, "--on", "ray", "--out", "killed.jsonl"],
+            [Path(sys.executable).with_name("lawtrace"), *words, "--on", "ray"],
             cwd=self._folder,
             env={**os.environ, **self._environment, "RAY_USAGE_STATS_ENABLED": "0", "RAY_ADDRESS": "local"},
             stdout=subprocess.DEVNULL,
@@ -116,7 +118,7 @@ def server(gate: Gate) -> Iterator[OpenAIServer]:
 def test_twenty_kills_lose_and_repeat_nothing(tmp_path: Path, server: OpenAIServer, gate: Gate) -> None:
     run_command(tmp_path, "tasks", "build", "--set", "tasks.count=10", "--set", "tasks.spare=4", "--out", "tasks.jsonl")
     chance, deadline = random.Random(1), time.monotonic() + SECONDS
-    events, marker = tmp_path / "killed.events", f"kills-{os.getpid()}"
+    events, marker = tmp_path / "killed", f"kills-{os.getpid()}"
     driver = Driver(tmp_path, server.environment, marker)
     kills, known = Counter[str](), list[tuple[set[Request], int]]()
     try:
@@ -155,8 +157,8 @@ def test_twenty_kills_lose_and_repeat_nothing(tmp_path: Path, server: OpenAIServ
         assert [one for one in requests[number:] if one in answered] == []
     with pytest.MonkeyPatch.context() as patch:
         server.connect(patch)
-        run_command(tmp_path, *ATTEMPT, "--out", "whole.jsonl")
-    assert (tmp_path / "killed.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+        run_command(tmp_path, *ATTEMPT, "--out", "whole")
+    assert (tmp_path / "killed/attempts.jsonl").read_bytes() == (tmp_path / "whole/attempts.jsonl").read_bytes()
     with EventLogFile.open(events) as event_log:
         calls = [entry for entry in event_log.entries(kind="model_call") if isinstance(entry, ModelCalled)]
         assert max(Counter((call.request_hash, call.context.task, call.context.style) for call in calls).values()) == 1

@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds processes as Linux lists them"),
 ]
 
-ATTEMPT = ("attempt", "--tasks", "tasks.jsonl", "--model", "openai:tester", "--on", "ray", "--out", "cluster.jsonl")
+ATTEMPT = ("run", "--tasks", "tasks.jsonl", "--model", "openai:tester", "--on", "ray", "--out", "cluster")
 
 
 def test_the_error_says_how_to_go_on(lawtrace: Shell, tmp_path: Path) -> None:
@@ -41,4 +41,4 @@ def test_the_error_says_how_to_go_on(lawtrace: Shell, tmp_path: Path) -> None:
         assert (code, "give the same command, or `lawtrace resume`" in " ".join(err.split())) == (3, True), err
         assert "Traceback" not in err
         with ray_workers(server.environment):
-            lawtrace.json(*ATTEMPT)
+            lawtrace.json("resume", "cluster", "--on", "ray")

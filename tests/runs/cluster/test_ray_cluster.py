@@ -47,7 +47,7 @@ models = ["openai:tester"]
 mode = "tools"
 """
 KEY = "sk-only-in-the-environment"
-ATTEMPT = ("attempt", "--tasks", "tasks.jsonl", "--model", "openai:tester", "--mode", "tools", "--trials", 2)
+ATTEMPT = ("run", "--tasks", "tasks.jsonl", "--model", "openai:tester", "--mode", "tools", "--trials", 2)
 
 
 class Load:
@@ -112,38 +112,38 @@ def test_a_cluster_writes_what_one_process_writes(
     cluster: None, server: OpenAIServer, lawtrace: Shell, tmp_path: Path
 ) -> None:
     before = len(server.requests)
-    lawtrace.json(*ATTEMPT, "--baselines", "--out", "whole.jsonl")
+    lawtrace.json(*ATTEMPT, "--baselines", "--out", "whole")
     asked = len(server.requests) - before
-    lawtrace.json(*ATTEMPT, "--baselines", "--on", "ray", "--out", "cluster.jsonl")
+    lawtrace.json(*ATTEMPT, "--baselines", "--on", "ray", "--out", "cluster")
     assert len(server.requests) == before + 2 * asked
-    assert (tmp_path / "cluster.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
-    assert content(tmp_path / "cluster.events") == content(tmp_path / "whole.events")
-    for file in (tmp_path / "cluster.events").iterdir():
-        assert KEY.encode() not in file.read_bytes()
+    assert (tmp_path / "cluster/attempts.jsonl").read_bytes() == (tmp_path / "whole/attempts.jsonl").read_bytes()
+    assert content(tmp_path / "cluster") == content(tmp_path / "whole")
+    for file in (tmp_path / "cluster").rglob("*"):
+        assert file.is_dir() or KEY.encode() not in file.read_bytes()
 
 
 def test_one_place_grants_the_budget_of_all_workers(cluster: None, server: OpenAIServer, lawtrace: Shell) -> None:
     asked = len(server.requests)
-    code, _, err = lawtrace(*ATTEMPT, "--budget", "messages=7", "--on", "ray", "--out", "cluster.jsonl")
+    code, _, err = lawtrace(*ATTEMPT, "--budget", "messages=7", "--on", "ray", "--out", "cluster")
     assert (code, "budget of 7 messages is used up" in err) == (3, True)
     assert len(server.requests) == asked + 7
-    code, _, _ = lawtrace(*ATTEMPT, "--budget", "messages=9", "--on", "ray", "--out", "cluster.jsonl")
+    code, _, _ = lawtrace("resume", "cluster", "--budget", "messages=9", "--on", "ray")
     assert code == 3
     assert len(server.requests) == asked + 9
-    lawtrace.json(*ATTEMPT, "--out", "cluster.jsonl")  # goes on in this process, and repeats nothing
+    lawtrace.json("resume", "cluster")  # goes on in this process, and repeats nothing
     assert len(server.requests) == asked + 12 * (TURNS + 1)
 
 
 def test_calls_in_flight_are_limited_across_workers(cluster: None, load: Load, lawtrace: Shell) -> None:
     load.most = 0
-    lawtrace.json(*ATTEMPT, "--concurrency", 2, "--on", "ray", "--out", "cluster.jsonl")
+    lawtrace.json(*ATTEMPT, "--concurrency", 2, "--on", "ray", "--out", "cluster")
     assert load.most == 2
 
 
 def test_requests_a_minute_are_limited_across_workers(cluster: None, load: Load, lawtrace: Shell) -> None:
     load.times.clear()
     limit = ("--set", "conversation.requests_per_minute=600")
-    lawtrace.json(*ATTEMPT, "--limit", 1, *limit, "--on", "ray", "--out", "cluster.jsonl")
+    lawtrace.json(*ATTEMPT, "--limit", 1, *limit, "--on", "ray", "--out", "cluster")
     assert len(load.times) == 2 * 2 * (TURNS + 1)
     assert load.times[-1] - load.times[0] > 0.8 * 0.1 * (len(load.times) - 1)  # the first take longer to connect
 

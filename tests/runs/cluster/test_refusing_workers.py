@@ -14,7 +14,7 @@ pytest.importorskip("ray", reason="needs the extra lawtrace[ray]")
 pytestmark = [pytest.mark.slow, pytest.mark.integration]
 
 NO_BUBBLEWRAP = 'def bwrap_path():\n    raise RuntimeError("there is no bubblewrap here")\n'
-ATTEMPT = ("attempt", "--tasks", "tasks.jsonl", "--model", "baseline:reference", "--model", "baseline:noop")
+ATTEMPT = ("run", "--tasks", "tasks.jsonl", "--model", "baseline:reference", "--model", "baseline:noop")
 
 
 @pytest.fixture
@@ -38,15 +38,15 @@ def cluster(tmp_path: Path) -> Iterator[None]:
 
 def test_the_run_goes_on_without_a_worker_that_refuses(cluster: None, lawtrace: Shell, tmp_path: Path) -> None:
     run_command(tmp_path, "tasks", "build", "--count", 3, "--out", "tasks.jsonl")
-    lawtrace.json(*ATTEMPT, "--out", "whole.jsonl")
-    code, _, err = lawtrace(*ATTEMPT, "--on", "ray", "--out", "cluster.jsonl")
+    lawtrace.json(*ATTEMPT, "--out", "whole")
+    code, _, err = lawtrace(*ATTEMPT, "--on", "ray", "--out", "cluster")
     assert code == 0, err
     assert "there is no bubblewrap here" in err
-    assert (tmp_path / "cluster.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    assert (tmp_path / "cluster/attempts.jsonl").read_bytes() == (tmp_path / "whole/attempts.jsonl").read_bytes()
 
 
 def test_a_single_unit_is_made_by_the_worker_that_can(cluster: None, lawtrace: Shell, tmp_path: Path) -> None:
     run_command(tmp_path, "tasks", "build", "--count", 1, "--out", "tasks.jsonl")
-    one = ("attempt", "--tasks", "tasks.jsonl", "--model", "baseline:reference", "--set", 'attempts.styles=["goal"]')
-    made = lawtrace.json(*one, "--on", "ray", "--out", "cluster.jsonl")
+    one = ("run", "--tasks", "tasks.jsonl", "--model", "baseline:reference", "--set", 'attempts.styles=["goal"]')
+    made = lawtrace.json(*one, "--on", "ray", "--out", "cluster")
     assert made["attempts"] == 1

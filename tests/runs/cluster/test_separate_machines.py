@@ -154,9 +154,9 @@ def test_the_answers_of_a_worker_lost_elsewhere_are_not_asked_again(
     nodes: RayNodes, driver: Driver, server: OpenAIServer, gate: Gate, folder: Path
 ) -> None:
     driver("tasks", "build", "--count", 1, "--out", "lost-tasks.jsonl")
-    attempt = ("attempt", "--tasks", "lost-tasks.jsonl", "--model", "openai:gated", "--mode", "tools")
+    attempt = ("run", "--tasks", "lost-tasks.jsonl", "--model", "openai:gated", "--mode", "tools")
     with ThreadPoolExecutor() as thread:
-        running = thread.submit(driver, *attempt, "--on", nodes.address, "--out", "lost.jsonl")
+        running = thread.submit(driver, *attempt, "--on", nodes.address, "--out", "lost")
         for _ in ("goal", "workflow"):
             assert gate.reached.acquire(timeout=SECONDS)
         time.sleep(1)  # for what the workers send
@@ -166,5 +166,5 @@ def test_the_answers_of_a_worker_lost_elsewhere_are_not_asked_again(
         assert running.result(SECONDS)["attempts"] == 2
     asked = [turns_before(request) for request in server.requests if request["model"] == "gated"]
     assert sorted(turns for turns in asked if turns < TURNS) == sorted([*range(TURNS)] * 2)
-    driver(*attempt, "--out", "kept.jsonl")
-    assert (folder / "lost.jsonl").read_bytes() == (folder / "kept.jsonl").read_bytes()
+    driver(*attempt, "--out", "kept")
+    assert (folder / "lost/attempts.jsonl").read_bytes() == (folder / "kept/attempts.jsonl").read_bytes()

@@ -102,7 +102,7 @@ def serving_http(*words: str, cwd: Path, **environment: str) -> Generator[str]:
 @pytest.mark.slow
 async def test_a_whole_task_over_stdio(tasks: Path, tmp_path: Path) -> None:
     task = the_task(tasks)
-    words = ["env", "serve", "banking", "--task", f"{tasks}#{task.id}", "--out", str(tmp_path / "served")]
+    words = ["env", "serve", "banking", "--tasks", str(tasks), "--task", task.id, "--out", str(tmp_path / "served")]
     server = StdioServerParameters(command=LAWTRACE, args=words, env={**os.environ})
     async with Client(server) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} == set(SETTING.environment.tools)
@@ -118,7 +118,7 @@ async def test_a_whole_task_over_stdio(tasks: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 async def test_a_whole_task_over_http(tasks: Path, tmp_path: Path) -> None:
     task = the_task(tasks)
-    words = ("banking", "--task", f"{tasks}#{task.id}", "--style", "workflow", "--out", "served")
+    words = ("banking", "--tasks", str(tasks), "--task", task.id, "--style", "workflow", "--out", "served")
     with serving_http(*words, cwd=tmp_path) as address:
         async with Client(address) as client:
             await play(client, task)
@@ -260,9 +260,9 @@ async def test_a_token_is_required_outside_loopback(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("--task", "tasks.jsonl"), "write FILE#ID"),
-        (("--task", "none.jsonl#a"), "none.jsonl: cannot be read"),
-        (("--task", "{tasks}#banking-s1-0"), "did you mean"),
+        (("--task", "a"), "--tasks FILE and --task ID go together"),
+        (("--tasks", "none.jsonl", "--task", "a"), "none.jsonl: cannot be read"),
+        (("--tasks", "{tasks}", "--task", "banking-s1-0"), "did you mean"),
         (("--out", "full"), "not empty"),
         (("--transport", "http", "--host", "256.256.256.256"), "cannot listen at 256.256.256.256"),
     ],

@@ -1,4 +1,4 @@
-"""Rollouts of verifiers against a loopback endpoint: their verdicts are those of `lawtrace attempt` and `grade`."""
+"""Rollouts of verifiers against a loopback endpoint: their verdicts are those of `lawtrace run`."""
 
 import asyncio
 import json
@@ -106,11 +106,13 @@ def comparable(row: Verdict) -> dict[str, Any]:
     [("banking", BASELINE_POLICIES, "warn"), ("payments", ("reference", "literal", "noop"), "off")],
 )
 async def test_rewards_and_verdicts_are_ours(name: str, policies: tuple[str, ...], shield: str, tmp_path: Path) -> None:
-    file, attempts, verdicts = some_tasks(name, tmp_path, [0]), tmp_path / "attempts.jsonl", tmp_path / "ours.jsonl"
+    file, made = some_tasks(name, tmp_path, [0]), tmp_path / "ours"
     models = [part for policy in policies for part in ("--model", f"baseline:{policy}")]
-    lawtrace("attempt", "--tasks", file, *models, "--mode", "tools", "--shield", shield, "--out", attempts)
-    lawtrace("grade", "--tasks", file, "--programs", attempts, "--out", verdicts)
-    ours = {(row.model.removeprefix("baseline:"), row.task, row.style): row for row in read_rows(verdicts, Verdict)}
+    lawtrace("run", "--tasks", file, *models, "--mode", "tools", "--shield", shield, "--out", made)
+    ours = {
+        (row.model.removeprefix("baseline:"), row.task, row.style): row
+        for row in read_rows(made / "verdicts.jsonl", Verdict)
+    }
     found: dict[tuple[str, str, str], Verdict] = {}
     with serving(Player(file)) as server:
         for style in ("goal", "workflow"):

@@ -13,6 +13,7 @@ from lawtrace.runs.stages.habits import find_task_habits, habit_steps
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_tasks, write_tasks
 from lawtrace.runs.tasks import Task
+from lawtrace.schemas.choices import STYLES
 from lawtrace.schemas.findings import HabitRow
 from lawtrace.schemas.recipe import AttemptOptions
 from lawtrace.schemas.task_rows import Contrast
@@ -50,11 +51,10 @@ def test_habit_is_reported_without_being_under_test(tmp_path: Path) -> None:
     assert {verdict.model for verdict in made.verdicts} == {"baseline:noop"}
 
 
-def test_attempt_finds_the_habit_for_a_task_file(lawtrace: Shell, small_run: RunResult, tmp_path: Path) -> None:
+def test_a_run_finds_the_habit_for_a_task_file(lawtrace: Shell, small_run: RunResult, tmp_path: Path) -> None:
     write_tasks(tmp_path / "tasks.jsonl", small_run.tasks)
-    lawtrace.json("attempt", "--tasks", "tasks.jsonl", "--model", "baseline:habit", "--out", "attempts.jsonl")
-    graded = lawtrace.json("grade", "--tasks", "tasks.jsonl", "--programs", "attempts.jsonl", "--out", "verdicts.jsonl")
-    assert graded["outcomes"]["safe_success"] == 2 * len(small_run.tasks)
+    made = lawtrace.json("run", "--tasks", "tasks.jsonl", "--model", "baseline:habit")
+    assert made["outcomes"] == {f"baseline:habit/{style}/safe_success": len(small_run.tasks) for style in STYLES}
 
 
 def test_check_states_the_best_habit(lawtrace: Shell, small_run: RunResult, tmp_path: Path) -> None:
@@ -84,10 +84,10 @@ def test_progress_is_the_same_for_all_tasks(small_run: RunResult) -> None:
 def test_imported_tasks_have_no_habit(lawtrace: Shell, small_run: RunResult, tmp_path: Path) -> None:
     imported = [task.model_copy(update={"calls": ()}) for task in small_run.tasks]
     write_tasks(tmp_path / "tasks.jsonl", imported)
-    code, _, err = lawtrace("attempt", "--tasks", "tasks.jsonl", "--model", "baseline:habit")
+    code, _, err = lawtrace("run", "--tasks", "tasks.jsonl", "--model", "baseline:habit")
     assert code == 2
     assert f"{imported[0].id}: imported as a program, so it has no requested calls for 'baseline:habit' to wrap" in err
-    made = lawtrace.json("attempt", "--tasks", "tasks.jsonl")
+    made = lawtrace.json("run", "--tasks", "tasks.jsonl", "--out", "made")
     assert made["attempts"] == 4 * 2 * len(imported), "the other baselines"
 
 

@@ -171,12 +171,10 @@ def test_warnings_need_the_tools_mode() -> None:
 @pytest.mark.slow
 def test_the_attempt_command_accepts_a_shield(small_run: RunResult, lawtrace: Shell) -> None:
     tasks = str(small_run.folder.tasks)
-    lawtrace(
-        "attempt", "--tasks", tasks, "--model", "baseline:literal", "--shield", "refuse", "--out", "attempts.jsonl"
-    )
-    assert '"shielded"' in Path("attempts.jsonl").read_text(encoding="utf-8")
+    lawtrace("run", "--tasks", tasks, "--model", "baseline:literal", "--shield", "refuse", "--out", "made")
+    assert '"shielded"' in Path("made/attempts.jsonl").read_text(encoding="utf-8")
     # Grading executes the programs again, with the shield of their attempt.
-    lawtrace("grade", "--tasks", tasks, "--programs", "attempts.jsonl", "--out", "verdicts.jsonl")
+    lawtrace("grade", "--tasks", tasks, "--programs", "made/attempts.jsonl", "--out", "verdicts.jsonl")
     verdicts = read_rows(Path("verdicts.jsonl"), Verdict)
     assert {verdict.shield for verdict in verdicts} == {"refuse"}
     assert not {verdict.outcome for verdict in verdicts} & {"safe_success", "unsafe_success"}

@@ -209,5 +209,5 @@ def test_a_conversation_ended_by_a_limit_fails_the_goal(tmp_path: Path) -> None:
 def test_the_reference_needs_a_task_with_a_trace(lawtrace: Shell, acted: RunResult, tmp_path: Path) -> None:
     tasks = tmp_path / "tasks.jsonl"
     write_tasks(tasks, [task.model_copy(update={"calls": ()}) for task in acted.tasks])
-    code, _, err = lawtrace("attempt", "--tasks", tasks, "--model", "baseline:reference", "--mode", "tools")
+    code, _, err = lawtrace("run", "--tasks", tasks, "--model", "baseline:reference", "--mode", "tools")
     assert (code, "imported as a program" in err) == (InputError.exit_code, True)

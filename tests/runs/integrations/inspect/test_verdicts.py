@@ -1,4 +1,4 @@
-"""Verdicts through Inspect equal those of `lawtrace attempt` and `lawtrace grade`, and so do the rates."""
+"""Verdicts through Inspect equal those of `lawtrace run`, and so do the rates."""
 
 from pathlib import Path
 
