@@ -5,10 +5,8 @@ time, several objects or sums its skeleton stands, which it implies (`lawtrace.s
 proved so is not merged: that such a rule or a quantified one is implied is known only where both are written the same.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
 from itertools import combinations
-from typing import Literal
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.errors import InputError
@@ -19,15 +17,6 @@ from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.skeleton import skeleton
 from lawtrace.solver.logic.terms import FieldPath
 from lawtrace.solver.rules import MOST_LETTERS, Rule
-
-
-@dataclass(frozen=True, slots=True)
-class RuleMerge:
-    """A rule that was merged into another, and why: equivalent, or implied by the other."""
-
-    rule: Rule
-    into: str
-    because: Literal["equivalent", "implied"]
 
 
 def implies(one: Rule, other: Rule) -> bool:
@@ -66,43 +55,25 @@ def _not_required(_tool: str, _field: FieldPath) -> bool:
     return False
 
 
-def merge_rules(rules: Sequence[Rule]) -> tuple[tuple[Rule, ...], tuple[RuleMerge, ...]]:
-    """The distinct rules in order, each with the provisions of all that were merged into it; and the merges.
+def merge_rules(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """The distinct rules in order, each with the provisions of all that were merged into it.
 
     Of equivalent rules the first stays. Of two rules of which one implies the other, the stronger stays.
     """
-    merges: dict[str, RuleMerge] = {}
-    for one, other in combinations(rules, 2):
-        if other.id in merges or one.id in merges:
-            continue
-        if implies(one, other):
-            merges[other.id] = RuleMerge(other, one.id, "equivalent" if implies(other, one) else "implied")
-        elif implies(other, one):
-            merges[one.id] = RuleMerge(one, other.id, "implied")
-    found = [merges[rule.id] for rule in rules if rule.id in merges]
-    settled = [_follow_merges(merge, merges) for merge in found]
-    kept: list[Rule] = []
-    for rule in rules:
-        if rule.id not in merges:
-            absorbed = [merge.rule for merge in settled if merge.into == rule.id]
-            kept.append(with_provisions_of(rule, absorbed))
-    return tuple(kept), tuple(settled)
+    kept = {rule.id: rule for rule in rules}
+    for one, other in combinations(tuple(kept.values()), 2):
+        if one.id in kept and other.id in kept:
+            if implies(one, other):
+                kept[one.id] = with_provisions_of(kept[one.id], [kept.pop(other.id)])
+            elif implies(other, one):
+                kept[other.id] = with_provisions_of(kept[other.id], [kept.pop(one.id)])
+    return tuple(kept.values())
 
 
 def with_provisions_of(rule: Rule, others: Sequence[Rule]) -> Rule:
     """The rule with the provisions of the others added."""
     provisions = dict.fromkeys([*rule.provisions, *(p for other in others for p in other.provisions)])
     return Rule.model_validate({**rule.model_dump(), "provisions": tuple(provisions)})
-
-
-def _follow_merges(merge: RuleMerge, merges: Mapping[str, RuleMerge]) -> RuleMerge:
-    """The merge into the last rule of its chain; equivalent only if every link is. Chains end: each link goes to a
-    rule that was not merged yet, or to a stronger one.
-    """
-    into, because = merge.into, merge.because
-    while into in merges:
-        into, because = merges[into].into, "implied" if merges[into].because == "implied" else because
-    return RuleMerge(merge.rule, into, because)
 
 
 def check_tool_subset(environment: Environment, tools: Collection[str]) -> None:

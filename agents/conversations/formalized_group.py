@@ -187,7 +187,7 @@ def rules_of(groups: Iterable[FormalizedGroup]) -> tuple[Rule, ...]:
         while id_ in named:
             id_, number = f"{rule.id}-{number}", number + 1
         named[id_] = rule.model_copy(update={"id": id_})
-    kept, _ = merge_rules([rule for rule in named.values() if not rule.under])
+    kept = merge_rules(rule for rule in named.values() if not rule.under)
     return (*kept, *(rule for rule in named.values() if rule.under))
 
 
