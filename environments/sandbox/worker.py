@@ -56,9 +56,13 @@ class Worker:
                 control.close()
                 raise
             if not worker._is_ready():
+                starting = worker.alive
                 worker.close()
                 errors.seek(0)
                 lines = errors.read().decode(errors="replace").strip().splitlines()
+                if starting and not lines:
+                    late = f"the fork server has not answered for {START_SECONDS:.0f} seconds"
+                    raise SandboxUnavailable.because(late, "If this machine is busy, run it again.")
                 raise SandboxUnavailable.because(lines[-1] if lines else "the fork server does not answer")
         return worker
 

