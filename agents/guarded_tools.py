@@ -135,11 +135,10 @@ class GuardedWorkbench(Workbench):
             return _error(name, f"Not carried out. It could not be checked: {_described(error)}")
         if isinstance(decision, Refuse):
             return _error(name, decision.reason)
-        if tool is None and decision.call is not None:
-            given = dict(decision.call.arguments)
+        call = decision.call or call
         answer = _Answer(_error(name, "The call was cancelled."), error="it was cancelled", unknown=True)
         try:
-            answer = await self._call(tool, name, given, token, call_id)
+            answer = await self._call(tool, name, call.arguments, token, call_id)
         except asyncio.CancelledError:
             if not token.is_cancelled():
                 raise
@@ -163,7 +162,7 @@ class GuardedWorkbench(Workbench):
         self,
         tool: BaseTool[Any, Any] | None,
         name: str,
-        given: dict[str, Any],
+        given: Mapping[str, Any],
         token: CancellationToken,
         call_id: str | None,
     ) -> _Answer:

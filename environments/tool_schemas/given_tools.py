@@ -2,10 +2,12 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, cast
 
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
+from pydantic_core import to_jsonable_python
 
 from lawtrace.environments.tool_schemas.forms import PARAMETERS, read_forms
 from lawtrace.environments.tool_schemas.schemas import ToolSchema, unique_schemas
@@ -56,6 +58,7 @@ def _of_function(function: Callable[..., Any], place: str) -> ToolSchema:
     except Exception:  # noqa: BLE001 (an annotation as text may name what is not there, or be no expression)
         signature = inspect.signature(function)
     properties: dict[str, Any] = {}
+    shared: dict[str, Any] = {}
     required: list[str] = []
     closed = True
     for parameter in signature.parameters.values():
@@ -63,9 +66,14 @@ def _of_function(function: Callable[..., Any], place: str) -> ToolSchema:
             closed = False
             continue
         properties[parameter.name] = _of_type(parameter.annotation)
+        shared |= properties[parameter.name].pop("$defs", {})
         if parameter.default is parameter.empty:
             required.append(parameter.name)
+        elif parameter.default is not None:
+            with suppress(ValueError):
+                properties[parameter.name]["default"] = to_jsonable_python(parameter.default)
     schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": not closed}
+    schema |= {"$defs": shared} if shared else {}
     return ToolSchema(name, inspect.getdoc(function) or "", schema, None, place)
 
 

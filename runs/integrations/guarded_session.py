@@ -138,7 +138,8 @@ class GuardedSession:
     # Calls
 
     def before(self, call: Call) -> Decision:
-        """Decide about a call, and log the decision. If it is allowed, record its outcome later."""
+        """Decide about a call, and log the decision. If it is allowed, make the call of the decision, and record its
+        outcome later."""
         with self._lock:
             why = self._why_undecidable(call.tool)
             decision = None
@@ -148,6 +149,7 @@ class GuardedSession:
                 except Exception as error:  # noqa: BLE001 (recorded with the decision)
                     why = self._unknown[call.tool] = f"the guard failed: {type(error).__name__}: {error}"
             decided = decision or self._unchecked(why or "")
+            call = (decided.call if isinstance(decided, Allow) else None) or call
             try:
                 self._log.decided(self._now(), call, decided, call.id)
             except OperationalError as error:

@@ -188,6 +188,9 @@ class McpGuard:
         if isinstance(decision, Refuse):
             result: dict[str, Any] = {"content": [{"type": "text", "text": decision.reason}], "isError": True}
             return result | ({"resultType": "complete"} if types.PROTOCOL_VERSION_META_KEY in self._envelope else {})
+        if decision.call is not None and decision.call.arguments != arguments:
+            request.params = {**request.params, "arguments": dict(decision.call.arguments)}
+        call = decision.call or call
         if context.cancel_requested.is_set():
             await run_sync(self._session.failed, call, "cancelled before it was sent", "rejected")
             return {}

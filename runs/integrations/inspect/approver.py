@@ -7,6 +7,7 @@ call; a result that has not come counts with any value that it may have, as alwa
 import json
 import weakref
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -18,7 +19,7 @@ from inspect_ai.util import store
 from lawtrace.environments.literals import parse_if_json
 from lawtrace.runs.audit.transcripts import unwrap_result
 from lawtrace.runs.integrations.inspect.rule_files import open_audit
-from lawtrace.solver.guard.decisions import Call, Decision, Refuse
+from lawtrace.solver.guard.decisions import Allow, Call, Decision, Refuse
 from lawtrace.solver.guard.guard import Guard
 
 _NOT_MADE: Final = frozenset({"approval", "parsing", "cancelled"})
@@ -44,10 +45,9 @@ class WatchedSample:
         """Read what is new in the conversation, then decide."""
         for message in history:
             self._read(message)
-        wanted = _call(call)
-        decision = self.guard.before(wanted)
-        if not isinstance(decision, Refuse):
-            self.asked.setdefault(call.id, []).append(wanted)
+        decision = self.guard.before(_call(call))
+        if isinstance(decision, Allow):
+            self.asked.setdefault(call.id, []).append(decision.call or _call(call))
         return decision
 
     def _read(self, message: ChatMessage) -> None:
@@ -106,7 +106,8 @@ def guard(
     """
     given = open_audit(rules, tools)
     job, law = given.job, given.regulation
-    compiled = Guard(job.rules, job.environment, mode=mode, on_undecided=on_undecided, regulation=law)
+    known = job.tools if isinstance(job.tools, tuple) else job.environment  # schemas say more than their environment
+    compiled = Guard(job.rules, known, mode=mode, on_undecided=on_undecided, regulation=law)
     watched: dict[int, WatchedSample] = {}
 
     def sample() -> WatchedSample:
@@ -136,6 +137,12 @@ def guard(
         if isinstance(decision, Refuse):
             return Approval(decision="reject", explanation=decision.reason, metadata=metadata)
         reason = None if finding is None else finding.reason
-        return Approval(decision=allowed, explanation=reason, metadata=metadata)
+        if decision.call is None or decision.call.arguments == call.arguments:
+            return Approval(decision=allowed, explanation=reason, metadata=metadata)
+        if allowed == "escalate":  # the next approver would decide about another call
+            return Approval(decision="reject", explanation=f"Not carried out. Call {decision.call}.", metadata=metadata)
+        modified = copy(call)
+        modified.arguments = dict(decision.call.arguments)
+        return Approval(decision="modify", modified=modified, explanation=reason, metadata=metadata)
 
     return approve

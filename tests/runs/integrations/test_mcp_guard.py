@@ -37,7 +37,7 @@ ID = {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["
 TOOLS: list[dict[str, Any]] = [
     {"name": "look_up", "inputSchema": ID},
     {"name": "cancel", "inputSchema": ID},
-    {"name": "notify", "inputSchema": {"type": "object", "properties": {}}},
+    {"name": "notify", "inputSchema": {"type": "object", "properties": {"to": {"type": "string", "default": "all"}}}},
     {"name": "weather", "inputSchema": {"type": "object"}},
 ]
 
@@ -258,7 +258,8 @@ async def test_calls_that_a_server_may_read_differently_are_refused(
 ) -> None:
     async with proxied.client() as client:
         assert why in text_of(await client.call_tool(tool, arguments))
-    assert proxied.server.called == []
+        await client.call_tool("notify", {"to": None})
+    assert proxied.server.called == [("notify", {"to": "all"})], "the server gets the call that was decided about"
 
 
 async def test_unlistable_tools_fail_closed(proxied: Proxied) -> None:
