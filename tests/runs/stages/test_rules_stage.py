@@ -95,7 +95,8 @@ def test_people_answer_questions_and_what_is_open_is_read_both_ways(
     with serving(differing) as server:
         server.connect(monkeypatch)
         assert lawtrace.json(*command)["groups"] == {"open": 1}
-        assert {rule.under["article-1"] for rule in load_rules(tmp_path / "rules.jsonl")} == {("A",), ("B",)}
+        written = load_rules(tmp_path / "rules.jsonl")  # what both authors imply stands under no reading
+        assert {rule.under["article-1"] for rule in written if rule.under} == {("A",), ("B",)}
         (group,) = FORMALIZED.read(tmp_path / "rules.formalized.jsonl")
         answer = {"session": group.sessions[0].id, "verdict": "unlawful", "words": "must come before", "by": "Ann"}
         others = {**answer, "verdict": "lawful"}, {**answer, "verdict": "lawful", "by": "Ben", "group": "Article 2"}
