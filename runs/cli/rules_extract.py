@@ -15,12 +15,13 @@ from lawtrace.agents.conversations.formalized_group import FormalizedGroup
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.regulations.documents import read_published_law, regulation_files
 from lawtrace.environments.regulations.regulation import Regulation, load_regulation
-from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags, stage_recipe
 from lawtrace.runs.cli.rules_check import rule_table
 from lawtrace.runs.cli.stage_runs import run_stages
+from lawtrace.runs.report.build_tables import formalization_table
 from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.sections import make_extraction_report
+from lawtrace.runs.report.terminal_tables import report_table
 from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.artifacts import EXTRACTED_RULES, FORMALIZED
 from lawtrace.runs.stages.build import groups_of
@@ -166,20 +167,6 @@ def _shown(groups: Sequence[FormalizedGroup], review: str) -> Iterator[Renderabl
                 yield Note(f"the critic objects, {by.name}.{one.rule}: {one.because}")
             for one in by.refused:
                 yield Note(f"not used, {by.name}.{one.rule}: {one.because}")
-    yield make_table(
-        ("provisions", "models", "rules", "classes", "sessions", "judged", "determinacy"), map(_row, groups)
-    )
+    yield report_table(formalization_table(groups))
     if unjudged := sum(not session.judgments for group in groups for session in group.sessions):
         yield Note(f"{unjudged} sessions have no answer. Name annotators, or judge them on a page: `{review}`")
-
-
-def _row(group: FormalizedGroup) -> Sequence[object]:
-    return (
-        group.group,
-        len({by.model for by in group.formalizations if by.failure is None}),
-        ", ".join(str(len(by.rules)) for by in group.formalizations),
-        " | ".join(" ".join(names) for names in group.classes),
-        len(group.sessions),
-        group.questions,
-        group.determinacy,
-    )
