@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.runs.stages.submitted_programs import SubmittedRow, read_programs
@@ -27,6 +27,12 @@ class GradedInput:
     recorded: Sequence[Any]
     verdicts: Sequence[Verdict]
     problems: list[Problem]
+
+    def of_tasks(self, tasks: list[Task]) -> Self:
+        """The input about these of its tasks."""
+        ids = {task.id for task in tasks}
+        rows = [row for row in self.rows if row.key.task in ids]
+        return replace(self, tasks=tasks, rows=rows, verdicts=[row for row in self.verdicts if row.task in ids])
 
 
 def read_input(run: Path | None, tasks: Path | None, programs: list[Path] | None, env: str | None) -> GradedInput:

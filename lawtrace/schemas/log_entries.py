@@ -198,10 +198,12 @@ class StageFinished(StrictModel):
 
 
 class RunResumed(StrictModel):
-    """An interrupted run continues. ``in_flight``: the calls that were sent and not answered; they are sent again."""
+    """A run continues. ``in_flight``: the calls that were sent and not answered; they are sent again. ``models``: those
+    that are under test from now on, besides those of the recipe."""
 
     kind: Literal["resumed"] = "resumed"
     in_flight: tuple[Context, ...] = ()
+    models: tuple[str, ...] = ()
 
 
 BudgetName = Literal["messages", "tokens", "seconds", "money"]

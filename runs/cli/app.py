@@ -26,7 +26,7 @@ def _at(function: str, help_line: str, *, bench: bool = False) -> Command:
 
 COMMANDS = {
     "run": _at("run.run", "Run the full pipeline.", bench=True),
-    "resume": _at("run.resume", "Continue an interrupted run.", bench=True),
+    "resume": _at("run.resume", "Continue an interrupted run, or add models.", bench=True),
     "report": _at("report.report", "Write the report and tables of each run.", bench=True),
     "compare": _at("compare.compare", "Compare two runs or two models, attempt by attempt."),
     "messages": _at("messages.messages", "Read the conversations of a run."),

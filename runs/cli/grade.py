@@ -11,7 +11,7 @@ import typer
 from lawtrace.runs.cli.options import FailUnderOption, OutOption
 from lawtrace.runs.cli.output import invalid_notes, print_note, print_shown, problem_notes
 from lawtrace.runs.cli.output_files import check_output
-from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags, stage_recipe
+from lawtrace.runs.cli.recipe_flags import SELECTION, RecipeFlags, recipe_flags, stage_recipe
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.cli.thresholds import find_shortfalls
 from lawtrace.runs.grading import count_by_outcome, count_cut_short, read_input, require_published
@@ -34,6 +34,7 @@ from lawtrace.runs.stages.stage import Stage, StageContext, StageInputs
 from lawtrace.runs.stages.submitted_programs import PROGRAMS, PROGRAMS_STAGE
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.store.stage_store import Products, StageFile
+from lawtrace.runs.store.task_file import select_tasks
 from lawtrace.runs.web.export import write_run_report
 from lawtrace.schemas.attempt_rows import Answer
 from lawtrace.schemas.choices import GRADING_PROFILES, GradingProfile
@@ -42,7 +43,7 @@ from lawtrace.schemas.verdict_rows import Verdict
 MAX_CHANGES = 20
 
 
-@recipe_flags("rules", env="folder", budget=False)
+@recipe_flags("rules", *SELECTION, env="folder", budget=False)
 def grade(
     flags: RecipeFlags,
     run: Annotated[Path | None, typer.Argument(help="Folder of a finished run to judge again.")] = None,
@@ -65,6 +66,7 @@ def grade(
     given = read_input(run, tasks, programs, flags.env)
     inputs = stage_recipe(flags, given.domain.environment.name)
     recipe = inputs.recipe
+    given = given.of_tasks(select_tasks(given.tasks, recipe.tasks, "the tasks"))
     rows, changed_rules = given.tasks, list[RuleChange]()
     if recipe.rules.file is not None:
         rows = [replace_rules(task, inputs.rules) for task in rows]

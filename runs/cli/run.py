@@ -1,9 +1,10 @@
 """``lawtrace run`` and ``lawtrace resume``. What a plan of the calls does not need is imported when a run begins."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -16,7 +17,7 @@ from lawtrace.runs.cli.recipe_flags import ATTEMPT_FLAGS, SELECTION, RecipeFlags
 from lawtrace.runs.cli.shards import cluster_at, shard_result_of
 from lawtrace.runs.cli.thresholds import check_bound
 from lawtrace.runs.recipe_checks import check_access, check_prices, models_of_recipe, prepare_recipe
-from lawtrace.runs.recipe_file import load_recipe, parse_settings, quickstart
+from lawtrace.runs.recipe_file import load_recipe, parse_settings, quickstart, with_values
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.run_kinds import RunKind, find_run_kind
 from lawtrace.runs.report.terminal_tables import plan_table
@@ -76,16 +77,17 @@ def run(
     return _carry_out(partial(start_run, resolved, folder, reuse=reuse), folder, part, on, fail_under)
 
 
-@recipe_flags(recipe=False, env="folder", settings=False, force=False)
+@recipe_flags("model", recipe=False, env="folder", settings=False, force=False)
 def resume(
     flags: RecipeFlags,
-    directory: Annotated[Path, typer.Argument(help="Folder of an interrupted run.")],
+    directory: Annotated[Path, typer.Argument(help="Folder of an interrupted run, or of one to add models to.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the calls of the added models and exit.")] = False,
     on: ClusterOption = None,
     fail_under: FailUnderOption = None,
 ) -> CommandResult:
-    """Continue an interrupted run.
+    """Continue an interrupted run, or add models.
 
-    Answers in the event log are not requested again.
+    Answers in the event log are not requested again. With --model the run goes on with one more model under test.
     """
     from lawtrace.runs.full_run import continue_run
 
@@ -96,15 +98,35 @@ def resume(
     if kind is not None:
         return kind.resume(directory, budget=flags.budget, on=on)
     assert begun is not None
-    recipe = override(flags, begun)
+    added = [str(model) for model in cast("list[str]", flags.values.get("attempts.models", []))]
+    if there := {*added} & {*begun.attempts.all_models}:
+        raise InputError(
+            f"{min(there)} is in this run already: `lawtrace resume {directory}` asks what is missing; "
+            f"`lawtrace run --tasks {directory} --model {min(there)}` attempts the tasks anew"
+        )
+    record = record_path(folder.attempts)
+    part = read_record(record).shard if record.is_file() else None
+    if added and part is not None:
+        raise InputError(f"{directory}: a shard; merge all shards, then add models")
+    models = {"attempts.models": [*begun.attempts.models, *added]} if added else {}
+    recipe = override(replace(flags, values=models), begun)
+    if dry_run:
+        return _planned_attempts(recipe, added)
     resolved = resolve_recipe(recipe)
-    with EventLogFile.resume(directory) as event_log:
-        check_prices(recipe, models_of_recipe(recipe))
-        check_access(plan_of(resolved))
+    check_prices(recipe, models_of_recipe(recipe))
+    check_access(plan_of(resolved))
+    with EventLogFile.resume(directory, models=added) as event_log:
         print_note(_resuming(event_log))
-        record = record_path(folder.attempts)
-        part = read_record(record).shard if record.is_file() else None
         return _carry_out(partial(continue_run, resolved, event_log), folder, part, on, fail_under)
+
+
+def _planned_attempts(recipe: Recipe, models: Sequence[str]) -> CommandResult:
+    """The calls of models that are added to a finished run."""
+    if not models:
+        raise InputError("--dry-run shows the calls of added models: name them with --model")
+    plan = plan_of(resolve_recipe(with_values(recipe, {"attempts.models": models, "attempts.baselines": False}, "")))
+    plan = plan.model_copy(update={"calls": tuple(one for one in plan.calls if one.role in {"executor", "user"})})
+    return CommandResult(plan.model_dump(mode="json"), [plan_table(plan)])
 
 
 def _carry_out(

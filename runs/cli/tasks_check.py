@@ -10,7 +10,7 @@ import typer
 
 from lawtrace.runs.cli.options import OutOption
 from lawtrace.runs.cli.output import best_habits, grouped_notes, make_table, problem_notes
-from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags, stage_recipe
+from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, SELECTION, RecipeFlags, recipe_flags, stage_recipe
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.release.task_set import check_release, task_files
 from lawtrace.runs.report.command_result import CommandResult
@@ -18,14 +18,14 @@ from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.artifacts import HABITS, QUALITY, TASKS
 from lawtrace.runs.stages.stage import StageInputs
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.task_file import read_usable_tasks
+from lawtrace.runs.store.task_file import read_usable_tasks, select_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.errors import Problem
 from lawtrace.schemas.findings import HabitRow
 from lawtrace.schemas.quality_rows import CHECKS, QualityRow
 
 
-@recipe_flags(*MODEL_CALLS, env="folder")
+@recipe_flags(*SELECTION, *MODEL_CALLS, env="folder")
 def check_tasks(
     flags: RecipeFlags,
     file: Annotated[Path, typer.Argument(help="Task file (JSON lines), or release folder.")],
@@ -43,12 +43,15 @@ def check_tasks(
         touched = {problem.place for problem in problems}
         files = [path for path in task_files(file) if str(path) not in touched]
     rows, habits = list[QualityRow](), dict[str, Sequence[HabitRow]]()
-    for path in files:
-        read, domain = read_usable_tasks(path, flags.env)
+    given = {path: read_usable_tasks(path, flags.env) for path in files}
+    every = [task for read, _ in given.values() for task in read.rows]
+    chosen = {task.id for task in select_tasks(every, stage_recipe(flags).recipe.tasks, file)} if every else ()
+    for path, (read, domain) in given.items():
         problems += read.problems
-        inputs = replace(stage_recipe(flags, domain.environment.name), domain=domain)
-        quality, habits[path.stem] = _check(inputs, read.rows, out, f"tasks check {file}", force=flags.force)
-        rows += quality
+        if tasks := [task for task in read.rows if task.id in chosen]:
+            inputs = replace(stage_recipe(flags, domain.environment.name), domain=domain)
+            quality, habits[path.stem] = _check(inputs, tasks, out, f"tasks check {file}", force=flags.force)
+            rows += quality
     QUALITY.write(out, rows)
     return _result(rows, habits, problems, out)
 

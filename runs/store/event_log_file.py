@@ -86,15 +86,15 @@ class EventLogFile:
         return event_log
 
     @classmethod
-    def resume(cls, directory: Path, *, clock: Clock = utc_now) -> Self:
-        """Open the event log of an interrupted run to append to it, and record which calls were in flight.
+    def resume(cls, directory: Path, *, models: Sequence[str] = (), clock: Clock = utc_now) -> Self:
+        """Open the event log of a run to append to it, and record which calls were in flight, and the added models.
 
         Raises:
             InputError: the directory has no event log.
             OperationalError: another process is writing it.
         """
         event_log = cls._for_writing(directory, clock, resumed=True)
-        event_log.record(RunResumed(in_flight=tuple(event_log.in_flight())))
+        event_log.record(RunResumed(in_flight=tuple(event_log.in_flight()), models=tuple(models)))
         return event_log
 
     @classmethod
@@ -222,11 +222,15 @@ class EventLogFile:
 
     @property
     def recipe(self) -> Json:
-        """The resolved recipe of the run."""
+        """The resolved recipe of the run, with the models that were added later."""
         try:
-            return json.loads(self._meta("recipe"))
+            recipe: Any = json.loads(self._meta("recipe"))
         except ValueError as error:
             raise InputError(f"{self.path}: its recipe cannot be read ({error})") from error
+        for entry in self.entries(kind="resumed"):
+            if isinstance(entry, RunResumed) and entry.models:
+                recipe["attempts"]["models"] += entry.models
+        return recipe
 
     @property
     def created(self) -> str:

@@ -12,7 +12,6 @@ from lawtrace.runs.cli.audit import audit
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.merging import entry_key
 from lawtrace.runs.store.stage_files import file_digest
-from lawtrace.schemas.log_entries import RequestSent
 from tests.support.openai_server import Status, serving
 from tests.support.shell import Shell, run_command
 
@@ -156,16 +155,6 @@ def test_an_audit_keeps_all_arguments_for_its_merge() -> None:
     signature = audit
     given = {*signature.__annotations__} - {"return", "shard", "on", "out", "force", "as_json"}
     assert {*AuditOptions.model_fields} == given
-
-
-def test_two_requests_are_not_repeated_after_a_merge(lawtrace: Shell, tasks: Path, tmp_path: Path) -> None:
-    command = ("run", "--tasks", tasks, "--model", "openai:tester", "--shard", "1/1")
-    with serving(answer) as server, pytest.MonkeyPatch.context() as patch:
-        server.connect(patch)
-        lawtrace.json(*command, "--out", "1")
-        lawtrace.json("merge", "1", "--out", "merged")
-    with EventLogFile.open(tmp_path / "merged") as event_log:
-        assert sum(isinstance(entry, RequestSent) for entry in event_log.entries()) == len(server.requests)
 
 
 def test_shards_of_traces_merge_into_all_traces(lawtrace: Shell, tmp_path: Path) -> None:

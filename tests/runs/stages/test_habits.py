@@ -13,7 +13,6 @@ from lawtrace.runs.stages.habits import find_task_habits, habit_steps
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_tasks, write_tasks
 from lawtrace.runs.tasks import Task
-from lawtrace.schemas.choices import STYLES
 from lawtrace.schemas.findings import HabitRow
 from lawtrace.schemas.recipe import AttemptOptions
 from lawtrace.schemas.task_rows import Contrast
@@ -49,12 +48,6 @@ def test_habit_is_reported_without_being_under_test(tmp_path: Path) -> None:
     made = run(recipe, tmp_path / "run")
     assert made.findings.habits, "every report names it"
     assert {verdict.model for verdict in made.verdicts} == {"baseline:noop"}
-
-
-def test_a_run_finds_the_habit_for_a_task_file(lawtrace: Shell, small_run: RunResult, tmp_path: Path) -> None:
-    write_tasks(tmp_path / "tasks.jsonl", small_run.tasks)
-    made = lawtrace.json("run", "--tasks", "tasks.jsonl", "--model", "baseline:habit")
-    assert made["outcomes"] == {f"baseline:habit/{style}/safe_success": len(small_run.tasks) for style in STYLES}
 
 
 def test_check_states_the_best_habit(lawtrace: Shell, small_run: RunResult, tmp_path: Path) -> None:

@@ -12,17 +12,14 @@ from lawtrace.runs.recipe_file import validate_options
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.runner import RunResult
-from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.web.export import render_report
 from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.recipe import AttemptOptions
 from lawtrace.schemas.tool_conversation import Turn
-from lawtrace.schemas.verdict_rows import Verdict
 from tests.support.answers import execute_answers
 from tests.support.openai_server import calling, serving
 from tests.support.runs import SMALL, run
-from tests.support.shell import Shell
 
 OPTIONS = AttemptOptions(baselines=False, models=("baseline:reference", "baseline:literal"))
 
@@ -166,15 +163,3 @@ def test_warnings_need_the_tools_mode() -> None:
     with pytest.raises(InputError, match="needs mode 'tools'"):
         validate_options(AttemptOptions, {"shield": "warn"}, "recipe")
     assert validate_options(AttemptOptions, {"shield": "warn", "mode": "tools"}, "recipe").shield == "warn"
-
-
-@pytest.mark.slow
-def test_the_attempt_command_accepts_a_shield(small_run: RunResult, lawtrace: Shell) -> None:
-    tasks = str(small_run.folder.tasks)
-    lawtrace("run", "--tasks", tasks, "--model", "baseline:literal", "--shield", "refuse", "--out", "made")
-    assert '"shielded"' in Path("made/attempts.jsonl").read_text(encoding="utf-8")
-    # Grading executes the programs again, with the shield of their attempt.
-    lawtrace("grade", "--tasks", tasks, "--programs", "made/attempts.jsonl", "--out", "verdicts.jsonl")
-    verdicts = read_rows(Path("verdicts.jsonl"), Verdict)
-    assert {verdict.shield for verdict in verdicts} == {"refuse"}
-    assert not {verdict.outcome for verdict in verdicts} & {"safe_success", "unsafe_success"}
