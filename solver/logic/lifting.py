@@ -48,7 +48,7 @@ from lawtrace.solver.logic.conditions import (
     equations,
     map_operands,
 )
-from lawtrace.solver.logic.normal_form import conjunction, disjunction, exists, negated, normal_form
+from lawtrace.solver.logic.normal_form import conjunction, disjunction, disjuncts, exists, is_past, negated, normal_form
 from lawtrace.solver.logic.safety import UnsafeFormulaError, check_safety, finds
 
 _MOST = 64
@@ -125,7 +125,7 @@ class _Lifting:
             case s.And(parts):
                 return conjunction(map(self.told_later, parts))
             case s.Not(s.Until(s.Top(), violation, window)) if window.unlimited:
-                told = [one for way in _ways(violation) for one in self._ways_told_later(way)]
+                told = [one for way in disjuncts(violation) for one in self._ways_told_later(way)]
                 return negated(s.Until(s.Top(), disjunction(told), window))
             case _:
                 return normal
@@ -151,8 +151,8 @@ class _Lifting:
         if not missing or not found or (finder := next(later, None)) is None or not finds(finder.right, _NONE):
             return conjunction(parts)
         began = s.Compare(Comparison(t.Position(), "==", position := self._fresh("value")))
-        step = conjunction([*(part for part in found if not _asks_future(part)), began])
-        others = (part for part in (*found, *stuck) if part is not finder and (part in stuck or _asks_future(part)))
+        step = conjunction([*(part for part in found if is_past(part)), began])
+        others = (part for part in (*found, *stuck) if part is not finder and (part in stuck or not is_past(part)))
         told = [_seen_from_later(part, step) for part in others]
         before = s.Since(s.Top(), step, finder.window)
         return conjunction([finder.right, s.Exists((position.name,), conjunction([before, *told]))])
@@ -255,14 +255,6 @@ class _Lifting:
         return names[leaf]
 
 
-def _asks_future(formula: s.Formula) -> bool:
-    return any(isinstance(part, s.Next | s.Until) for part in s.subformulas(formula))
-
-
-def _ways(violation: s.Formula) -> tuple[s.Formula, ...]:
-    return violation.operands if isinstance(violation, s.Or) else (violation,)
-
-
 def _seen_from_later(formula: s.Formula, step: s.Formula) -> s.Formula:
     """What is true at a later step iff the formula is true at the one at which `step` is. Raises _Stuck."""
     match formula:
@@ -271,10 +263,10 @@ def _seen_from_later(formula: s.Formula, step: s.Formula) -> s.Formula:
         case s.And(parts) | s.Or(parts):
             join = conjunction if isinstance(formula, s.And) else disjunction
             return join(_seen_from_later(part, step) for part in parts)
-        case s.Until(s.Top(), operand, window) if not _asks_future(operand):
+        case s.Until(s.Top(), operand, window) if is_past(operand):
             met = conjunction([operand, s.Since(s.Top(), step, window)])
             return disjunction([s.Since(s.Top(), met), s.Until(s.Top(), met)])
-        case _ if _asks_future(formula):
+        case _ if not is_past(formula):
             raise _Stuck
         case _:
             return s.Since(s.Top(), conjunction([formula, step]))

@@ -130,7 +130,8 @@ def _in_front(variables: frozenset[str], violation: s.Formula) -> s.Formula:
     return s.Exists(tuple(sorted(variables)), violation) if variables else violation
 
 
-def _alternatives(formula: s.Formula) -> tuple[s.Formula, ...]:
+def disjuncts(formula: s.Formula) -> tuple[s.Formula, ...]:
+    """The parts of a disjunction; another formula is the only one."""
     return formula.operands if isinstance(formula, s.Or) else (formula,)
 
 
@@ -146,7 +147,7 @@ def _at_start(variables: frozenset[str], violation: s.Formula) -> s.Formula:
         if not isinstance(part, s.Until) or (len(named) == 1 and not variables & s.free_variables(part.left)):
             continue
         others = [_told_later(other) for other in parts if other is not part]
-        if part.window.unlimited and _is_past(part.left) and None not in others:
+        if part.window.unlimited and is_past(part.left) and None not in others:
             known = (other for other in others if other is not None)
             step = conjunction([part.right, _always_before(part.left), *known])
             return s.Until(s.Top(), s.Exists(tuple(sorted(variables)), step))
@@ -164,12 +165,12 @@ def _told_later(formula: s.Formula) -> s.Formula | None:
             known = [part for part in told if part is not None]
             join = conjunction if isinstance(formula, s.And) else disjunction
             return join(known) if len(known) == len(told) else None
-        case s.Until(left, right, window) if window.unlimited and _is_past(left) and _is_past(right):
+        case s.Until(left, right, window) if window.unlimited and is_past(left) and is_past(right):
             if left == s.Top():
                 return disjunction([_once(right), formula])
             met = _once(conjunction([right, _always_before(left)]))
             return disjunction([met, conjunction([negated(_once(negated(left))), formula])])
-        case _ if _is_past(formula):
+        case _ if is_past(formula):
             return _once(conjunction([formula, negated(s.Yesterday(s.Top()))]))
         case _:
             return None
@@ -183,7 +184,8 @@ def _always_before(formula: s.Formula) -> s.Formula:
     return formula if formula == s.Top() else negated(s.Yesterday(_once(negated(formula))))
 
 
-def _is_past(formula: s.Formula) -> bool:
+def is_past(formula: s.Formula) -> bool:
+    """Whether a formula in normal form does not look at the future."""
     return not any(isinstance(part, s.Next | s.Until) for part in s.subformulas(formula))
 
 
@@ -223,9 +225,9 @@ class _Normaliser:
             names, formula = self._renamed(formula.variables, formula.body)
             variables |= frozenset(names)
         if every_step and isinstance(formula, s.Always):
-            cases = _alternatives(self.normal(s.Not(formula.operand)))
+            cases = disjuncts(self.normal(s.Not(formula.operand)))
             return negated(s.Until(s.Top(), disjunction([_in_front(variables, case) for case in cases])))
-        return conjunction([negated(_at_start(variables, case)) for case in _alternatives(self.normal(s.Not(formula)))])
+        return conjunction([negated(_at_start(variables, case)) for case in disjuncts(self.normal(s.Not(formula)))])
 
     def normal(self, formula: s.Formula) -> s.Formula:
         match formula:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from lawtrace.solver.logic.normal_form import negated, normal_form
+from lawtrace.solver.logic.normal_form import disjuncts, negated, normal_form
 from lawtrace.solver.logic.syntax import (
     And,
     Atom,
@@ -43,7 +43,7 @@ def cases(normal: Formula) -> Iterator[Case]:
     for part in normal.operands if isinstance(normal, And) else (normal,):
         match part:
             case Not(Until(Top(), violation, window)) if window.unlimited:
-                for case in violation.operands if isinstance(violation, Or) else (violation,):
+                for case in disjuncts(violation):
                     if isinstance(case, Exists):
                         yield Case(case.variables, case.body, every_step=True)
                     else:
