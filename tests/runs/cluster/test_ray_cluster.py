@@ -130,7 +130,7 @@ def test_one_place_grants_the_budget_of_all_workers(cluster: None, server: OpenA
     code, _, _ = lawtrace("resume", "cluster", "--budget", "messages=9", "--on", "ray")
     assert code == 3
     assert len(server.requests) == asked + 9
-    lawtrace.json("resume", "cluster")  # goes on in this process, and repeats nothing
+    lawtrace.json("resume", "cluster", "--budget", "messages=48")  # goes on in this process, and repeats nothing
     assert len(server.requests) == asked + 12 * (TURNS + 1)
 
 
