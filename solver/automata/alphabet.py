@@ -1,21 +1,16 @@
 """Alphabets: which sets of atoms can be true together in one step.
 
-A letter is a bit mask over the atoms of the alphabet: bit b is set iff atom number b is true in that step. There are
-two kinds of alphabets (attribute ``kind``):
-
-- ``calls``: in one step exactly one call happens. Then at most the atoms of one tool are true. With c for "the call
-  completed" and p for "its arguments and result satisfy the condition" (p is true where there is no condition), an
-  atom `Tool(...)` is c and p, and `attempted(Tool(...))` is p. All combinations of c and of the conditions on one
-  tool are taken as possible, even if two conditions exclude each other.
-- ``free``: every set of atoms, as in the literature, for formulas over arbitrary propositions.
-
-Both contain the letter 0, in which no atom is true.
+A letter is a bit mask over the atoms of the alphabet: bit b is set iff atom number b is true in that step. In one step
+exactly one call happens, so at most the atoms of one tool are true. With c for "the call completed" and p for "its
+arguments and result satisfy the condition" (p is true where there is no condition), an atom `Tool(...)` is c and p, and
+`attempted(Tool(...))` is p. All combinations of c and of the conditions on one tool are taken as possible, even if two
+conditions exclude each other. In the letter 0 no atom is true.
 """
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Final, Literal
+from typing import Final
 
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.events import Event
@@ -23,8 +18,6 @@ from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.logic.conditions import bound_fields
 from lawtrace.solver.logic.syntax import Atom, Formula, atoms_of
 from lawtrace.solver.logic.terms import NO_BINDINGS, FieldPath, elements_of, is_value
-
-AlphabetKind = Literal["calls", "free"]
 
 MAX_LETTERS: Final = 4096
 """Guards against exponential alphabets."""
@@ -36,13 +29,11 @@ class Alphabet:
 
     Attributes:
         atoms: sorted by their text; atom number b is bit ``1 << b`` of a letter.
-        kind: see the module docstring.
         letters: the possible letters, ascending, 0 first.
         columns: for each letter its index in `letters`, which is its column in a transition table.
     """
 
     atoms: tuple[Atom, ...]
-    kind: AlphabetKind = "calls"
     letters: tuple[int, ...] = field(init=False, repr=False, compare=False)
     columns: dict[int, int] = field(init=False, repr=False, compare=False)
     by_tool: dict[str, tuple[tuple[int, Atom], ...]] = field(init=False, repr=False, compare=False)
@@ -56,8 +47,7 @@ class Alphabet:
         by_tool: dict[str, list[tuple[int, Atom]]] = {}
         for number, atom in enumerate(self.atoms):
             by_tool.setdefault(atom.tool, []).append((1 << number, atom))
-        every = range(1 << len(self.atoms)) if self.kind == "free" else _call_letters(by_tool.values())
-        letters = tuple(sorted(_checked_letters(every)))
+        letters = tuple(sorted(_checked_letters(_call_letters(by_tool.values()))))
         object.__setattr__(self, "letters", letters)
         object.__setattr__(self, "columns", {letter: column for column, letter in enumerate(letters)})
         object.__setattr__(self, "by_tool", {tool: tuple(bits) for tool, bits in by_tool.items()})
@@ -66,9 +56,9 @@ class Alphabet:
         object.__setattr__(self, "bound_fields", {tool: fields for tool, fields in met.items() if fields})
 
     @classmethod
-    def of(cls, formulas: Iterable[Formula], kind: AlphabetKind = "calls") -> "Alphabet":
+    def of(cls, formulas: Iterable[Formula]) -> "Alphabet":
         """The alphabet of all atoms in the formulas."""
-        return cls(atoms_of(formulas), kind)
+        return cls(atoms_of(formulas))
 
     def letter(self, true: Collection[Atom]) -> int:
         """The letter of a step in which these atoms are true; atoms outside the alphabet are ignored."""
@@ -112,11 +102,10 @@ class Alphabet:
         return sum(bit for bit, atom in bits if completed or atom.attempted)
 
     def union(self, other: "Alphabet") -> "Alphabet":
-        """The alphabet of the atoms of both. It is an alphabet of calls if either of them is."""
+        """The alphabet of the atoms of both."""
         if self == other:
             return self
-        kind: AlphabetKind = "free" if self.kind == other.kind == "free" else "calls"
-        return Alphabet(tuple(sorted({*self.atoms, *other.atoms}, key=str)), kind)
+        return Alphabet(tuple(sorted({*self.atoms, *other.atoms}, key=str)))
 
     def columns_for(self, part: "Alphabet") -> tuple[int, ...]:
         """For each letter of this alphabet, the column of its restriction to a smaller alphabet."""
@@ -125,9 +114,7 @@ class Alphabet:
 
 
 def _call_letters(tools: Iterable[list[tuple[int, Atom]]]) -> Iterator[int]:
-    """The letters of the alphabet of calls: for each tool, whether the call completed and which conditions it
-    satisfies.
-    """
+    """The letters: for each tool, whether the call completed and which conditions it satisfies."""
     yield 0
     for bits in tools:
         conditions = list(dict.fromkeys(atom.condition for _, atom in bits if atom.condition is not None))

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import lru_cache, reduce
 
 from lawtrace.schemas.errors import FormulaError
-from lawtrace.solver.automata.alphabet import Alphabet, AlphabetKind
+from lawtrace.solver.automata.alphabet import Alphabet
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.operations import complement, product
 from lawtrace.solver.automata.progression import compile_by_progression
@@ -20,38 +20,30 @@ from lawtrace.solver.logic.core import in_core
 
 
 @lru_cache(maxsize=4096)
-def compile_formula(formula: s.Formula, letters: AlphabetKind = "calls") -> Automaton:
-    """The minimal automaton that accepts the traces on which the formula holds.
-
-    Args:
-        formula: a formula or a quantified one.
-        letters: ``calls`` if each step is one call of one tool, ``free`` if any set of atoms can be true in a step. See
-            `lawtrace.solver.automata.alphabet`.
+def compile_formula(formula: s.Formula) -> Automaton:
+    """The minimal automaton that accepts the traces on which the formula holds, which may be quantified.
 
     Raises:
-        FormulaError: the formula needs too many letters or states (the message says which and what to do), or it is
-            quantified and the alphabet is not one of calls.
+        FormulaError: the formula needs too many letters or states (the message says which and what to do).
     """
     if not s.is_untimed(formula):
         raise FormulaError(f"`{formula}` has no automaton: it is about time, several variables or aggregates")
-    if not isinstance(formula, s.ForAll):
-        return replace(_compiled(formula, letters), formula=formula)
-    if letters == "free":
-        raise FormulaError(f"`{formula}` is about the values of calls, and a set of atoms has none")
-    return replace(compile_formula(formula.body), formula=formula)
+    return replace(_compiled(formula), formula=formula)
 
 
-def _compiled(formula: s.Formula, kind: AlphabetKind) -> Automaton:
+def _compiled(formula: s.Formula) -> Automaton:
     if s.is_propositional(formula):
-        return compile_by_progression(formula, Alphabet.of([formula], kind))
+        return compile_by_progression(formula, Alphabet.of([formula]))
     match formula:
+        case s.ForAll(_, body):
+            return compile_formula(body)
         case s.Not(f):
-            return complement(compile_formula(f, kind))
+            return complement(compile_formula(f))
         case s.And(operands) | s.Or(operands):
             join = all if isinstance(formula, s.And) else any
-            parts = [compile_formula(f, kind) for f in operands]
+            parts = [compile_formula(f) for f in operands]
             return reduce(lambda one, other: product(one, other, lambda left, right: join((left, right))), parts)
         case s.Implies() | s.Iff():
-            return _compiled(in_core(formula), kind)
+            return _compiled(in_core(formula))
         case _:
-            return compile_by_progression(formula, Alphabet.of([formula], kind))
+            return compile_by_progression(formula, Alphabet.of([formula]))

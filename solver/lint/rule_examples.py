@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
@@ -45,7 +44,7 @@ def run_examples(file: RuleFile, environment: Environment, regulation: Regulatio
     must be in a provision that the rule cites.
     """
     signature = environment_signature(environment)
-    together = _RuleSet(file.rules if file.sessions else ())
+    together = Monitor({rule.id: rule.compiled for rule in file.rules} if file.sessions else {})
     return (
         *(
             ExampleFinding(rule.id, f"example {number}{place}", message)
@@ -56,7 +55,7 @@ def run_examples(file: RuleFile, environment: Environment, regulation: Regulatio
         *(
             ExampleFinding("", f"example {number}, {example.about!r}", message)
             for number, example in enumerate(file.sessions, 1)
-            for message in _session_faults(together, example, signature)
+            for message in _session_faults(file.rules, together, example, signature)
         ),
     )
 
@@ -102,26 +101,20 @@ def _misjudged(rule: Rule, example: RuleExample, signature: Signature) -> Iterat
             yield place, f"the rule is {found}"
 
 
-class _RuleSet:
-    """A rule set that judges sessions."""
-
-    def __init__(self, rules: Sequence[Rule]) -> None:
-        self.rules: Final = rules
-        self.monitor: Final = Monitor({rule.id: rule.compiled for rule in rules})
-        self.groups: Final = question_groups(rules)
-
-
-def _session_faults(rule_set: _RuleSet, example: SessionExample, signature: Signature) -> Iterator[str]:
+def _session_faults(
+    rules: Sequence[Rule], together: Monitor, example: SessionExample, signature: Signature
+) -> Iterator[str]:
+    """`together`: the monitor of all rules."""
     try:
         trace = read_trace(example.trace)
         if faults := list(_undeclared(trace.events, signature)):
             yield from faults
             return
-        found = _judge(rule_set.monitor, trace)
+        found = _judge(together, trace)
     except InputError as error:
         yield str(error)
         return
-    verdict = legality_of(rule_set.groups, rule_set.rules, found)
+    verdict = legality_of(question_groups(rules), rules, found)
     if example.verdict not in (None, verdict):
         yield f"it is {verdict}, not {example.verdict}"
     for rule in example.breaks:

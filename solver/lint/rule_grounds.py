@@ -24,9 +24,9 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.schemas.events import scalars
 from lawtrace.solver.logic.conditions import condition_leaves
-from lawtrace.solver.logic.syntax import Atom, Compare, EventAggregate, Formula, aggregates_of, subformulas
+from lawtrace.solver.logic.syntax import Atom, Compare, Formula, subformulas, windows_of
 from lawtrace.solver.logic.terms import LiteralList, LiteralValue, SpanLiteral, Term
-from lawtrace.solver.logic.windows import ALWAYS_OPEN, SECONDS, Span, Window
+from lawtrace.solver.logic.windows import SECONDS, Span, Window
 from lawtrace.solver.masking.surface_forms import date_spans, numbers_in, says
 from lawtrace.solver.rules import Rule
 
@@ -157,17 +157,11 @@ def _spellings(constant: float | Span) -> Iterator[float]:
 def _constants(formula: Formula) -> Iterator[tuple[str | float | Span, str]]:
     """Each with the atom, the comparison or the operator that it stands in."""
     for node in subformulas(formula):
-        window = getattr(node, "window", ALWAYS_OPEN)
-        if isinstance(window, Window):
-            yield from ((span, str(node)) for span in _spans(window))
+        yield from ((span, str(node)) for window in windows_of(node) for span in _spans(window))
         condition = node.condition if isinstance(node, Atom) and node.tool != "user" else None
         condition = node.comparison if isinstance(node, Compare) else condition
         for leaf in () if condition is None else condition_leaves(condition):
             yield from ((constant, str(node)) for constant in _leaf_constants(leaf))
-        if isinstance(node, Compare):
-            for aggregate in aggregates_of(node):
-                if isinstance(aggregate, EventAggregate):
-                    yield from ((span, str(aggregate)) for span in _spans(aggregate.window))
 
 
 def _spans(window: Window) -> Iterator[Span]:

@@ -452,6 +452,15 @@ def aggregates_of(formula: "Formula") -> tuple[EventAggregate | RelationAggregat
     return tuple(leaf for leaf in compared(formula) if isinstance(leaf, EventAggregate | RelationAggregate))
 
 
+def windows_of(formula: Formula) -> tuple[Window, ...]:
+    """The windows of a temporal operator, or of the aggregates in a comparison, that have a bound."""
+    if isinstance(formula, (*FUTURE, *PAST)):
+        found = [formula.window]
+    else:
+        found = [aggregate.window for aggregate in aggregates_of(formula) if isinstance(aggregate, EventAggregate)]
+    return tuple(window for window in found if not window.unlimited)
+
+
 def children(formula: Formula) -> tuple[Formula, ...]:
     """The direct operands; of a comparison the formulas in its aggregates."""
     if isinstance(formula, _Unary):

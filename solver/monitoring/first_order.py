@@ -358,12 +358,6 @@ class FirstOrderMonitor:
 
 
 def _reads_time(node: s.Formula) -> bool:
-    window = getattr(node, "window", None)
-    if window is not None and not window.unlimited:
-        return True
     if isinstance(node, s.Atom):
         return node.reads_clock
-    return any(
-        isinstance(leaf, Now) or (isinstance(leaf, s.EventAggregate) and not leaf.window.unlimited)
-        for leaf in s.compared(node)
-    )
+    return bool(s.windows_of(node)) or any(isinstance(leaf, Now) for leaf in s.compared(node))

@@ -298,7 +298,7 @@ def _triggers(automaton: Automaton, formula: Formula | None) -> frozenset[int]:
     template = None if formula is None else match_template(formula)
     match template:
         case OperationalRestriction(_, occasion) | InstructionAdherence(occasion, _):
-            found, alphabet = compile_formula(occasion, automaton.alphabet.kind), automaton.alphabet
+            found, alphabet = compile_formula(occasion), automaton.alphabet
             return frozenset(letter for letter in alphabet.letters if found.accepts([alphabet.true_atoms(letter)]))
         case None:
             return frozenset(automaton.letters) - {0}

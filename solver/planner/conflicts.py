@@ -34,9 +34,8 @@ from lawtrace.environments.spec.state import Entity
 from lawtrace.environments.spec.terms import fields_of, tables_of
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, Tool
 from lawtrace.solver.automata.automaton import Automaton
-from lawtrace.solver.logic.syntax import Formula, aggregates_of, subformulas
+from lawtrace.solver.logic.syntax import Formula, subformulas, windows_of
 from lawtrace.solver.logic.terms import RESULT
-from lawtrace.solver.logic.windows import Window
 from lawtrace.solver.planner.abstract_state import RowRule
 from lawtrace.solver.planner.sequence_graph import SequenceGraph, ToolSequence
 from lawtrace.solver.planner.transition_system import TooManyStatesError, TransitionSystem
@@ -349,9 +348,7 @@ def _fields_of(results: Sequence[Result]) -> set[FieldOfTable]:
 
 def _spans(formula: Formula) -> Iterator[int]:
     """The lengths of the windows of a formula, in seconds."""
-    for node in subformulas(formula):
-        windows = [getattr(node, "window", None), *(getattr(one, "window", None) for one in aggregates_of(node))]
-        for window in windows:
-            for bound in (window.lower, window.upper) if isinstance(window, Window) else ():
-                if bound is not None:
-                    yield bound.span.seconds if bound.span.fixed else 86_400
+    for window in (window for node in subformulas(formula) for window in windows_of(node)):
+        for bound in (window.lower, window.upper):
+            if bound is not None:
+                yield bound.span.seconds if bound.span.fixed else 86_400

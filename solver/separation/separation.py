@@ -27,7 +27,7 @@ from lawtrace.schemas.events import Event, Json, scalars
 from lawtrace.schemas.questions import TraceOutcome
 from lawtrace.solver.guard.tools import read_tools
 from lawtrace.solver.logic import syntax as s
-from lawtrace.solver.logic.signature import simulated_signature
+from lawtrace.solver.logic.signature import Signature, simulated_signature
 from lawtrace.solver.monitoring.rule_status import RuleStatus
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.core import minimal_core, without_needless
@@ -109,23 +109,12 @@ class _Candidate:
         return {**self.alike, **self.others}
 
 
-def separate(
-    environment: Environment,
-    first: Sequence[Rule],
-    second: Sequence[Rule],
-    context: Sequence[Rule] = (),
-    budget: Budget | None = None,
-) -> Separation:
-    """Whether two rule sets, taken as conjunctions, judge a trace differently.
-
-    `context`: rules that a separating trace keeps. Rules of the two sets among them do not count, nor those that are
-    under other readings of open questions.
-    """
-    return Separator(environment, context).separate(first, second, budget)
-
-
 class Separator:
-    """Answers questions about rule sets in one environment and context."""
+    """Answers questions about rule sets in one environment and context.
+
+    The context are rules that a separating trace keeps. Rules of the two sets among them do not count, nor those that
+    are under other readings of open questions.
+    """
 
     def __init__(
         self,
@@ -159,54 +148,72 @@ class Separator:
         return {*(rule.id for rule in both), *apart}
 
     def separate(self, first: Sequence[Rule], second: Sequence[Rule], budget: Budget | None = None) -> Separation:
-        """See `separate`."""
+        """Whether two rule sets, taken as conjunctions, judge a trace differently."""
         budget = budget or Budget(STEPS)
-        if not self.environment.simulated:
-            return self._separate_freely(first, second, budget)
-        return _Question(self, first, second, budget).answer()
-
-    def _separate_freely(self, first: Sequence[Rule], second: Sequence[Rule], budget: Budget) -> Separation:
-        """Separation where nothing can be carried out: a session with results that are made up, or a proof."""
         sets = [{f"{side}/{rule.id}": rule for rule in rules} for side, rules in enumerate((first, second))]
+        nothing: Signature = {}
+        for signature, by in ((nothing, ""), (self.signature, BY_TYPES)):
+            if have_equal_form(sets, signature):
+                return Proof(shown=f"Their normal forms imply each other.{by}")
         skipped = self.skipped([*first, *second])
         context = {name: rule for name, rule in self.rules.items() if name not in skipped}
-        judges = [*map(Judge, sets), Judge(context)]
-
-        def outcomes(events: Sequence[Event]) -> list[TraceOutcome]:
-            return [judge.outcome(events, end_of(events)) for judge in judges]
-
-        def differs(events: Sequence[Event]) -> bool:
-            *sides, others = outcomes(events)
-            return others == "kept" and {*sides} == {"broken", "kept"}
-
-        drawn = drawn_sessions([*first, *second, *context.values()], self.tools, Random(f"free/{self.seed}"))
-        for steps in (min(FIRST_STEPS, budget.steps), budget.steps):
-            while budget.steps - budget.left < steps and budget.spend():
-                self.progress()
-                events = next(drawn)
-                if differs(events):
-                    session = without_needless(events, differs)
-                    return Found(SeparatingTrace(State(), session, end_of(session), *outcomes(session)[:2]))
-            if proof := prove_equal(sets, context, self.prover, self.tools, self.signature):
+        made = _Question if self.environment.simulated else _FreeQuestion
+        question = made(self, sets, context, budget)
+        for steps, kept in ((min(FIRST_STEPS, budget.steps), {}), (budget.steps, context)):
+            found = question.look(steps)
+            if found is not None:
+                return Found(found)
+            if proof := prove_equal(sets, kept, self.prover, self.tools, self.signature):
                 return proof
-        return Unknown("no session that was tried is judged differently, and equality was not proved")
+        return Unknown(question.why)
+
+
+class _FreeQuestion:
+    """A question about tools that have schemas only: nothing is carried out, and results are made up."""
+
+    why: Final = "no session that was tried is judged differently, and equality was not proved"
+
+    def __init__(
+        self, separator: Separator, sets: Sequence[Mapping[str, Rule]], context: Mapping[str, Rule], budget: Budget
+    ) -> None:
+        self._progress: Final = separator.progress
+        self._budget: Final = budget
+        self._judges: Final = [*map(Judge, sets), Judge(context)]
+        rules = [rule for several in (*sets, context) for rule in several.values()]
+        self._drawn: Final = drawn_sessions(rules, separator.tools, Random(f"free/{separator.seed}"))
+
+    def look(self, steps: int) -> SeparatingTrace | None:
+        """A separating trace, if one is drawn up to so many steps of the budget."""
+        while self._budget.steps - self._budget.left < steps and self._budget.spend():
+            self._progress()
+            events = next(self._drawn)
+            if self._differs(events):
+                events = without_needless(events, self._differs)
+                return SeparatingTrace(State(), events, end_of(events), *self._outcomes(events)[:2])
+        return None
+
+    def _outcomes(self, events: Sequence[Event]) -> list[TraceOutcome]:
+        return [judge.outcome(events, end_of(events)) for judge in self._judges]
+
+    def _differs(self, events: Sequence[Event]) -> bool:
+        *sides, others = self._outcomes(events)
+        return others == "kept" and {*sides} == {"broken", "kept"}
 
 
 class _Question:
     """One question of a `Separator`."""
 
-    def __init__(self, separator: Separator, first: Sequence[Rule], second: Sequence[Rule], budget: Budget) -> None:
+    def __init__(
+        self, separator: Separator, sets: Sequence[Mapping[str, Rule]], context: Mapping[str, Rule], budget: Budget
+    ) -> None:
         self._separator: Final = separator
         self._environment: Final = separator.environment
         self._sampler: Final = separator.sampler
-        self._sets: Final = [
-            {f"{side}/{rule.id}": rule for rule in rules} for side, rules in enumerate((first, second))
-        ]
-        self._formulas: Final = [[*map(_at_each_step, rules.values())] or [s.Top()] for rules in self._sets]
-        self._judges: Final = [Judge(rules) for rules in self._sets]
-        self._rules: Final = separator.rules | self._sets[0] | self._sets[1]
-        both = [*first, *second]
-        self._skipped: Final = separator.skipped(both)
+        self._formulas: Final = [[*map(_at_each_step, rules.values())] or [s.Top()] for rules in sets]
+        self._judges: Final = [Judge(rules) for rules in sets]
+        self._rules: Final = {**separator.rules, **sets[0], **sets[1]}
+        both = [*sets[0].values(), *sets[1].values()]
+        self._skipped: Final = separator.rules.keys() - context.keys()
         self._budget: Final = budget
         self._start: Final = separator.environment.clock.start(separator.sampler.state(0))
         self._values: Final = RuleValues(both, self._environment, self._start)
@@ -217,29 +224,17 @@ class _Question:
         self._near = list[_Candidate]()
         self._starts: Final[set[tuple[object, ...]]] = set()
 
-    def answer(self) -> Separation:
-        separator = self._separator
-        if have_equal_form(self._sets, {}):
-            return Proof(shown="Their normal forms imply each other.")
-        if have_equal_form(self._sets, separator.signature):
-            return Proof(shown=f"Their normal forms imply each other.{BY_TYPES}")
-        others = separator.rules.keys() - self._skipped
-        for steps, context in ((min(FIRST_STEPS, self._budget.steps), ()), (self._budget.steps, others)):
-            found = self._look(steps)
-            if found is not None:
-                events, end = found.script.execute(self._environment)
-                return Found(SeparatingTrace(found.script.initial, tuple(events), end, *self._outcomes(events, end)))
-            named = {name: rule for name, rule in separator.rules.items() if name in context}
-            if proof := prove_equal(self._sets, named, separator.prover, separator.tools, separator.signature):
-                return proof
+    @property
+    def why(self) -> str:
+        """Why there is no answer."""
         if not self._near:
-            return Unknown("no session that was tried is judged differently, and equality was not proved")
+            return _FreeQuestion.why
         missed = ", ".join(self._near[0].not_kept)
-        return Unknown(f"the sessions found that are judged differently do not keep other rules: {missed}")
+        return f"the sessions found that are judged differently do not keep other rules: {missed}"
 
     # Sessions
 
-    def _look(self, steps: int) -> _Candidate | None:
+    def look(self, steps: int) -> SeparatingTrace | None:
         """Draw sessions that break one rule set; repair them, until one keeps the other and the context."""
         while self._budget.steps - self._budget.left < steps and self._budget.spend():
             again = bool(self._near) and self._random.random() < AGAIN
@@ -255,7 +250,9 @@ class _Question:
             if not found.cost.alike:
                 self._near = sorted([*self._near, found], key=lambda one: one.cost)[:BEST]
             if found.cost.is_clean:
-                return self._shrunk(found)
+                script = self._shrunk(found).script
+                events, end = script.execute(self._environment)
+                return SeparatingTrace(script.initial, tuple(events), end, *self._outcomes(events, end))
         return None
 
     def _draw(self) -> _Candidate | None:

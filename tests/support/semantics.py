@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from lawtrace.schemas.events import Event, Json
 from lawtrace.schemas.violations import Scalar
-from lawtrace.solver.logic.conditions import Comparison, Condition, condition_parts, condition_variables
+from lawtrace.solver.logic.conditions import Comparison, Condition, IsTrue, condition_parts, condition_variables
 from lawtrace.solver.logic.syntax import Atom, ForAll, Formula, atoms_of, map_children
-from lawtrace.solver.logic.terms import is_value
+from lawtrace.solver.logic.terms import FieldPath, is_value
 from tests.support import equations
 from tests.support.equations import Step
 
@@ -14,6 +14,16 @@ from tests.support.equations import Step
 def true_atoms(event: Event, atoms: Iterable[Atom]) -> frozenset[Atom]:
     """The atoms that are true in a step in which exactly this event happens."""
     return frozenset(atom for atom in atoms if atom.matches(event))
+
+
+def fact(name: str) -> Atom:
+    """An atom that can be true in one step with any others of these: a condition on one tool."""
+    return Atom("Step", IsTrue(FieldPath((name,))))
+
+
+def of_facts(formula: Formula) -> Formula:
+    """The formula with a fact for each atom."""
+    return fact(str(formula)) if isinstance(formula, Atom) else map_children(formula, of_facts)
 
 
 def holds(formula: Formula, trace: Sequence[Collection[Atom]]) -> bool:

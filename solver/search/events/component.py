@@ -329,12 +329,4 @@ def windows_of(rule: Rule) -> list[Window]:
     """The windows of a rule that have a bound."""
     if not isinstance(rule.compiled, FirstOrderRule):
         return []
-    found: list[Window] = []
-    for node in s.subformulas(rule.compiled.normal):
-        if not isinstance(node, s.Atom):
-            window = getattr(node, "window", None)
-            found += [window] if isinstance(window, Window) else []
-            found += [
-                aggregate.window for aggregate in s.aggregates_of(node) if isinstance(aggregate, s.EventAggregate)
-            ]
-    return [window for window in found if not window.unlimited]
+    return [window for node in s.subformulas(rule.compiled.normal) for window in s.windows_of(node)]

@@ -35,7 +35,7 @@ from lawtrace.solver.logic.terms import BoundVariable, Term
 from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.search.smt.open_values import SymbolicValue, Unsupported
 from lawtrace.solver.search.smt.symbolic_logic import SymbolicLogic
-from lawtrace.solver.search.smt.symbolic_trace import Found, Values
+from lawtrace.solver.search.smt.symbolic_trace import Values
 from lawtrace.solver.search.smt.symbolic_windows import TimeBounds
 from lawtrace.solver.search.smt.term_encoding import Future, Place, TermEncoding
 
@@ -81,11 +81,11 @@ class RuleEncoding(TermEncoding):
         if not automaton.is_quantified:
             return self._accepted(automaton, {}, future)
         (variable,) = automaton.alphabet.variables
-        instances = Found([])
+        instances = list[Truth]()
         for occurs, value in self._occurrences(automaton, instances):
             accepted = self._accepted(automaton, {variable: value}, future)
-            instances.truths.append(self.logic.any([self.logic.negate(occurs), accepted]))
-        return self.logic.all(instances.truths)
+            instances.append(self.logic.any([self.logic.negate(occurs), accepted]))
+        return self.logic.all(instances)
 
     def _accepted(self, automaton: Automaton, values: Values, future: Future) -> Truth:
         here = self._states(automaton, values)
@@ -139,7 +139,7 @@ class RuleEncoding(TermEncoding):
         if nothing is not False:
             yield 0, nothing
 
-    def _occurrences(self, automaton: Automaton, instances: Found) -> list[tuple[Truth, SymbolicValue]]:
+    def _occurrences(self, automaton: Automaton, instances: list[Truth]) -> list[tuple[Truth, SymbolicValue]]:
         """The values that occur for the variable, each with the truth that it does.
 
         For values that cannot be encoded an unconstrained truth is added to the `instances`.
@@ -151,7 +151,7 @@ class RuleEncoding(TermEncoding):
                     try:
                         read = self._elements(self._reader.field(call, path), spread=spread)
                     except Unsupported as error:
-                        instances.truths.append(self._unconstrained(f"`{call.tool}`, `{path}`: {error}"))
+                        instances.append(self._unconstrained(f"`{call.tool}`, `{path}`: {error}"))
                         continue
                     for there, value in read:
                         occurs = self.logic.all([call.made, there])
@@ -240,17 +240,17 @@ class RuleEncoding(TermEncoding):
         return self.logic.any(found)
 
     def _exists(self, body: s.Formula, i: int, values: Values, future: Future) -> Truth:
-        found = Found([])
+        found = list[Truth]()
         for assignment in self._assignments(body, i, values, found):
             truth = self._truth(body, i, assignment, future)
             if truth is True:
                 return True
-            found.truths.append(truth)
-        return self.logic.any(found.truths)
+            found.append(truth)
+        return self.logic.any(found)
 
     # Which values a formula may be true for
 
-    def _assignments(self, formula: s.Formula, i: int, values: Values, found: Found) -> list[Values]:
+    def _assignments(self, formula: s.Formula, i: int, values: Values, found: list[Truth]) -> list[Values]:
         """Values of the other variables of the formula that include all for which it is true at step i.
 
         Where a value cannot be encoded, an unconstrained truth is added to what was `found`.
@@ -263,7 +263,7 @@ class RuleEncoding(TermEncoding):
                 distinct[key] = {**values, **{name: assignment[name] for name in names}}
         return list(distinct.values())
 
-    def _finding(self, formula: s.Formula, i: int, values: Values, found: Found) -> Iterator[Values]:
+    def _finding(self, formula: s.Formula, i: int, values: Values, found: list[Truth]) -> Iterator[Values]:
         if all(name in values for name in self._node(formula).variables):
             yield values
             return
@@ -289,7 +289,7 @@ class RuleEncoding(TermEncoding):
             case _:
                 raise TypeError(formula)
 
-    def _finding_in_order(self, parts: list[s.Formula], i: int, values: Values, found: Found) -> Iterator[Values]:
+    def _finding_in_order(self, parts: list[s.Formula], i: int, values: Values, found: list[Truth]) -> Iterator[Values]:
         """The values for which all parts may be true: each part is asked when it finds its other variables."""
         bound = frozenset(values)
         waiting = [part for part in parts if not set(self._node(part).variables) <= bound]
@@ -303,7 +303,7 @@ class RuleEncoding(TermEncoding):
             if self._node(first).future or self._truth(first, i, assignment, Future.NONE) is not False:
                 yield from self._finding_in_order(others, i, assignment, found)
 
-    def _finding_in_calls(self, atom: s.Atom, i: int, values: Values, found: Found) -> Iterator[Values]:
+    def _finding_in_calls(self, atom: s.Atom, i: int, values: Values, found: list[Truth]) -> Iterator[Values]:
         for call in self._calls[i]:
             if call.tool != atom.tool:
                 continue
@@ -314,7 +314,7 @@ class RuleEncoding(TermEncoding):
                 try:
                     read = self._elements(self._reader.field(call, path), spread=spread)
                 except Unsupported as error:
-                    found.truths.append(self._unconstrained(f"`{atom}`: {error}"))
+                    found.append(self._unconstrained(f"`{atom}`: {error}"))
                     read = []
                 assignments = [{**one, name: value} for one in assignments for _, value in read]
                 if not assignments:
@@ -322,14 +322,14 @@ class RuleEncoding(TermEncoding):
             yield from assignments
 
     def _finding_by_equation(
-        self, formula: s.Compare, left: Term, right: Term, i: int, values: Values, found: Found
+        self, formula: s.Compare, left: Term, right: Term, i: int, values: Values, found: list[Truth]
     ) -> Iterator[Values]:
         for one, other in ((left, right), (right, left)):
             if isinstance(one, BoundVariable) and one.name not in values:
                 try:
                     read = self._elements(self._value(other, Place(i, self._times[i], None), values), spread=False)
                 except Unsupported as error:
-                    found.truths.append(self._unconstrained(f"`{formula}`: {error}"))
+                    found.append(self._unconstrained(f"`{formula}`: {error}"))
                     read = []
                 yield from ({**values, one.name: value} for _, value in read)
                 return

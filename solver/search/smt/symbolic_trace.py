@@ -152,13 +152,6 @@ Values = Mapping[str, SymbolicValue]
 """The values of variables and of elements of lists, by name."""
 
 
-@dataclass(slots=True)
-class Found:
-    """The truths of the instances of a quantifier."""
-
-    truths: list[Truth]
-
-
 class SymbolicTrace:
     """Steps that are pushed and popped, with the connectives of truths about them.
 

@@ -19,7 +19,7 @@ from lawtrace.solver.search.smt.open_values import (
     singleton,
     value_kind,
 )
-from lawtrace.solver.search.smt.symbolic_trace import Found, StepCall, SymbolicTrace, Values
+from lawtrace.solver.search.smt.symbolic_trace import StepCall, SymbolicTrace, Values
 from lawtrace.solver.search.smt.symbolic_values import elements
 from lawtrace.solver.search.smt.symbolic_windows import Seconds
 
@@ -60,7 +60,7 @@ class TermEncoding(SymbolicTrace):
         """The truth of a formula in normal form at step i."""
         raise NotImplementedError
 
-    def _assignments(self, formula: Formula, i: int, values: Values, found: Found) -> list[Values]:
+    def _assignments(self, formula: Formula, i: int, values: Values, found: list[Truth]) -> list[Values]:
         """Values of the other variables of the formula that include all for which it is true at step i.
 
         Where a value cannot be encoded, an unconstrained truth is added to what was `found`.
@@ -191,7 +191,7 @@ class TermEncoding(SymbolicTrace):
         return entries
 
     def _relation_aggregate(self, aggregate: RelationAggregate, i: int, values: Values) -> Alternatives:
-        found = Found([])
+        found = list[Truth]()
         place = Place(i, self._times[i], None)
         counted: list[tuple[Truth, Values]] = []
         entries: list[tuple[Truth, SymbolicValue]] = []
@@ -207,6 +207,6 @@ class TermEncoding(SymbolicTrace):
             counted.append((here, assignment))
             read = singleton(0) if aggregate.term is None else self._value(aggregate.term, place, assignment)
             entries += [(self.logic.all([here, there]), value) for there, value in read]
-        if found.truths:
+        if found:
             raise Unsupported("an aggregate over values that are not followed")
         return self._values.summary(aggregate.function, entries)

@@ -12,6 +12,7 @@ from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.automata.operations import equivalent, product
 from lawtrace.solver.logic.parser import MAX_NESTING, parse
 from lawtrace.solver.logic.syntax import And, Atom
+from tests.support.semantics import fact, of_facts
 
 OPERATIONS = ("TransferFunds", "PayBill", "GetAccountStatement")
 SEVEN_RULES = (
@@ -65,10 +66,10 @@ def test_letters_of_calls_have_atoms_of_one_tool() -> None:
     }
 
 
-def test_a_step_with_two_tools_needs_the_free_alphabet() -> None:
+def test_a_step_has_one_call() -> None:
     both = parse("F(a & b)")
     assert compile_formula(both).verdicts == ("violated",)
-    assert compile_formula(both, "free").verdicts == ("open", "satisfied")
+    assert compile_formula(of_facts(both)).verdicts == ("open", "satisfied")
     with pytest.raises(KeyError):
         compile_formula(both).step(0, 0b11)
 
@@ -109,9 +110,9 @@ def test_masks() -> None:
 def test_equivalence_over_the_atoms_of_both() -> None:
     one, other = compile_formula(parse("!(!a U b)")), compile_formula(parse("(!b) W a"))
     assert equivalent(one, other)
-    free_one, free_other = (compile_formula(parse("!(!a U b)"), "free"), compile_formula(parse("(!b) W a"), "free"))
+    free_one, free_other = (compile_formula(of_facts(parse(text))) for text in ("!(!a U b)", "(!b) W a"))
     difference = product(free_one, free_other, lambda left, right: left != right)
-    assert difference.accepts([{Atom("a"), Atom("b")}])
+    assert difference.accepts([{fact("a"), fact("b")}])
     assert len(difference.shortest_completion(difference.initial)) == 1
     assert equivalent(compile_formula(parse("a | !a")), compile_formula(parse("b -> b")))
     assert not equivalent(compile_formula(parse("G !a")), compile_formula(parse("G !b")))

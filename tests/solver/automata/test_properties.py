@@ -19,11 +19,11 @@ from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.terms import FieldPath, LiteralList, LiteralValue
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import load_rules
-from tests.support.semantics import holds, true_atoms
+from tests.support.semantics import fact, holds, of_facts, true_atoms
 
 # The first example of a test may build the grammar, on a busy machine.
 
-ATOMS = tuple(map(s.Atom, "abc"))
+ATOMS = tuple(map(fact, "abc"))
 
 
 def past_formulas(leaves: st.SearchStrategy[s.Formula]) -> st.SearchStrategy[s.Formula]:
@@ -103,7 +103,7 @@ events = st.builds(
 def test_the_automaton_accepts_exactly_the_traces_on_which_the_formula_holds(
     formula: s.Formula, traces: list[list[frozenset[s.Atom]]]
 ) -> None:
-    automaton = compile_formula(formula, "free")
+    automaton = compile_formula(formula)
     for trace in [[], *traces]:
         assert automaton.accepts(trace) == holds(formula, trace)
 
@@ -117,8 +117,8 @@ CURATED = [rule.formula for rule in load_rules(load_domain("banking").gold_file)
 
 @pytest.mark.parametrize("text", [*CORNERS, *CURATED])
 def test_the_automaton_agrees_with_the_equations_on_all_short_traces(text: str) -> None:
-    formula = s.body_of(parse(text))
-    automaton = compile_formula(formula, "free")
+    formula = of_facts(s.body_of(parse(text)))
+    automaton = compile_formula(formula)
     steps = [
         frozenset(true) for size in range(len(automaton.atoms) + 1) for true in combinations(automaton.atoms, size)
     ]
@@ -145,7 +145,7 @@ def test_a_printed_formula_parses_back_to_the_same_value(formula: s.Formula) -> 
 
 @given(free_formulas)
 def test_no_two_states_accept_the_same_continuations(formula: s.Formula) -> None:
-    automaton = compile_formula(formula, "free")
+    automaton = compile_formula(formula)
     if len(automaton.table) > 12:
         return
     for one, other in combinations(range(len(automaton.table)), 2):
@@ -168,7 +168,7 @@ def _told_apart(automaton: Automaton, one: int, other: int) -> bool:
 def test_permanent_verdicts_hold_for_all_continuations(
     formula: s.Formula, trace: list[frozenset[s.Atom]], more: list[frozenset[s.Atom]]
 ) -> None:
-    automaton = compile_formula(formula, "free")
+    automaton = compile_formula(formula)
     state = automaton.run(map(automaton.alphabet.letter, trace))
     verdict = automaton.verdicts[state]
     assert (verdict in ("satisfied", "holding")) == holds(formula, trace)
@@ -191,7 +191,7 @@ def words(automaton: Automaton, letters: tuple[int, ...]) -> list[frozenset[s.At
 
 @given(free_formulas, free_formulas)
 def test_a_witness_of_the_difference_is_one(one: s.Formula, other: s.Formula) -> None:
-    left, right = compile_formula(one, "free"), compile_formula(other, "free")
+    left, right = compile_formula(one), compile_formula(other)
     difference = product(left, right, lambda a, b: a != b)
     assert equivalent(left, right) == difference.is_empty
     if not difference.is_empty:
@@ -201,7 +201,7 @@ def test_a_witness_of_the_difference_is_one(one: s.Formula, other: s.Formula) ->
 
 @given(free_formulas, free_traces)
 def test_a_shortest_completion_is_accepted(formula: s.Formula, trace: list[frozenset[s.Atom]]) -> None:
-    automaton = compile_formula(formula, "free")
+    automaton = compile_formula(formula)
     assert not automaton.is_empty or not holds(formula, trace)
     state = automaton.run(map(automaton.alphabet.letter, trace))
     if automaton.can_accept(state):
@@ -210,17 +210,17 @@ def test_a_shortest_completion_is_accepted(formula: s.Formula, trace: list[froze
 
 @given(free_formulas, free_formulas)
 def test_equal_automata_are_equal_values(one: s.Formula, other: s.Formula) -> None:
-    left = product(compile_formula(one, "free"), compile_formula(other, "free"), lambda a, b: a and b)
-    right = product(compile_formula(other, "free"), compile_formula(one, "free"), lambda a, b: a and b)
-    assert left == right == compile_formula(s.And(one, other), "free")
+    left = product(compile_formula(one), compile_formula(other), lambda a, b: a and b)
+    right = product(compile_formula(other), compile_formula(one), lambda a, b: a and b)
+    assert left == right == compile_formula(s.And(one, other))
 
 
 @given(free_formulas)
 def test_negation_moves_through_the_duals(formula: s.Formula) -> None:
     def same(one: s.Formula, other: s.Formula) -> bool:
-        return equivalent(compile_formula(one, "free"), compile_formula(other, "free"))
+        return equivalent(compile_formula(one), compile_formula(other))
 
-    a = s.Atom("a")
+    a = fact("a")
     assert same(s.Not(s.Next(formula)), s.WeakNext(s.Not(formula)))
     assert same(s.Not(s.Until(a, formula)), s.Release(s.Not(a), s.Not(formula)))
     assert same(s.WeakUntil(a, formula), s.Or(s.Until(a, formula), s.Always(a)))

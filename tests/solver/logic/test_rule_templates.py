@@ -9,6 +9,7 @@ from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.signature import ANYTHING, Declared, ToolSignature
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, Template, match_template
 from lawtrace.solver.logic.type_check import check_formula
+from tests.support.semantics import of_facts
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ def test_templates_are_recognised(text: str, template: Template | None) -> None:
     assert match_template(parse(text)) == template
     if template is not None:
         assert match_template(template.formula) == template
-        assert equivalent(compile_formula(template.formula, "free"), compile_formula(parse(text), "free"))
+        assert equivalent(*(compile_formula(of_facts(one)) for one in (template.formula, parse(text))))
 
 
 TOOLS = {

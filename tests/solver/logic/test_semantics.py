@@ -5,7 +5,7 @@ import pytest
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.syntax import Atom
-from tests.support.semantics import holds
+from tests.support.semantics import fact, holds, of_facts
 
 EMPTY: list[str] = []
 
@@ -15,7 +15,7 @@ def both(text: str, trace: list[str]) -> bool:
     formula = parse(text)
     steps = [frozenset(map(Atom, step)) for step in trace]
     verdict = holds(formula, steps)
-    assert compile_formula(formula, "free").accepts(steps) is verdict
+    assert compile_formula(of_facts(formula)).accepts([set(map(fact, step)) for step in trace]) is verdict
     return verdict
 
 
@@ -100,11 +100,11 @@ def test_verdicts(text: str, trace: list[str], expected: bool) -> None:
 
 
 def test_globally_next_is_satisfied_by_the_empty_trace_only() -> None:
-    automaton = compile_formula(parse("G X a"), "free")
+    automaton = compile_formula(of_facts(parse("G X a")))
     assert automaton.initial in automaton.accepting
     assert all(automaton.verdicts[state] == "violated" for state in automaton.table[automaton.initial])
 
 
 def test_past_and_future_forms_of_precedence_are_equivalent() -> None:
     future, past = parse("!(!a U b)"), parse("G(b -> Y O a)")
-    assert compile_formula(future, "free") == compile_formula(past, "free")
+    assert compile_formula(of_facts(future)) == compile_formula(of_facts(past))

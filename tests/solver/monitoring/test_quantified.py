@@ -84,11 +84,6 @@ def test_invalid_variables_are_refused_with_their_position(text: str, column: in
     assert said in first
 
 
-def test_quantified_rules_need_the_alphabet_of_calls() -> None:
-    with pytest.raises(FormulaError, match="a set of atoms has none"):
-        compile_formula(parse("forall g: P(x == g)"), "free")
-
-
 def test_a_variable_is_not_an_argument() -> None:
     tools = {name: ToolSignature({"account": ANYTHING}) for name in ("Pay", "Audit")}
     check_formula(parse(AUDITED), tools)

@@ -6,7 +6,7 @@ from lawtrace.environments.tool_schemas.schemas import ToolSchema, make_environm
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.problem import Found, Proof, Unknown
-from lawtrace.solver.separation.separation import separate
+from lawtrace.solver.separation.separation import Separator
 
 
 def tool(name: str, **parameters: dict[str, str]) -> ToolSchema:
@@ -34,24 +34,24 @@ def rule(formula: str) -> Rule:
     ],
 )
 def test_a_shortest_session_separates(first: str, second: str, calls: list[str]) -> None:
-    answer = separate(PARCELS, [rule(first)], [rule(second)])
+    answer = Separator(PARCELS, ()).separate([rule(first)], [rule(second)])
     assert isinstance(answer, Found)
     trace = answer.trace
     assert [event.tool for event in trace.events] == calls
     assert {trace.first, trace.second} == {"broken", "kept"}
     for formula, outcome in ((first, trace.first), (second, trace.second)):
         assert Monitor({"r": rule(formula).compiled}).run(trace.events).status("r", trace.end).ending == outcome
-    assert answer == separate(PARCELS, [rule(first)], [rule(second)])
+    assert answer == Separator(PARCELS, ()).separate([rule(first)], [rule(second)])
 
 
 def test_equal_rules_are_proved_and_a_context_is_kept() -> None:
-    assert isinstance(separate(PARCELS, [rule(INFORM.format("2d"))], [rule(INFORM.format("48h"))]), Proof)
+    assert isinstance(Separator(PARCELS, ()).separate([rule(INFORM.format("2d"))], [rule(INFORM.format("48h"))]), Proof)
     never = Rule(id="never", formula="G !release")
     assert isinstance(
-        separate(PARCELS, [rule("G(release -> O check)")], [rule("G(release -> O inform)")], [never]), Proof
+        Separator(PARCELS, [never]).separate([rule("G(release -> O check)")], [rule("G(release -> O inform)")]), Proof
     )
 
 
 def test_what_is_not_found_is_unknown() -> None:
     computed = rule("G(release -> O check(number(result.code) * number(result.code) == 1522756))")
-    assert isinstance(separate(PARCELS, [computed], [rule("G !release")]), Unknown)
+    assert isinstance(Separator(PARCELS, ()).separate([computed], [rule("G !release")]), Unknown)

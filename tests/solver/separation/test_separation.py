@@ -15,7 +15,7 @@ from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.rules import Rule, load_rules
 from lawtrace.solver.search.problem import Budget, Found, Proof, Unknown
 from lawtrace.solver.separation.answers import SeparatingTrace, Separation
-from lawtrace.solver.separation.separation import Separator, separate
+from lawtrace.solver.separation.separation import Separator
 from tests.support.random_environments import random_multi_tool_environment, random_sessions
 
 BANKING = load_domain("banking").environment
@@ -26,9 +26,15 @@ def rule(formula: str, name: str = "r") -> Rule:
     return Rule(id=name, formula=formula)
 
 
+def separate(
+    first: Sequence[Rule], second: Sequence[Rule], context: Sequence[Rule] = (), budget: Budget | None = None
+) -> Separation:
+    return Separator(BANKING, context).separate(first, second, budget)
+
+
 def compared(first: str, second: str, *context: str) -> Separation:
     others = [rule(formula, f"context-{number}") for number, formula in enumerate(context)]
-    return separate(BANKING, [rule(first, "one")], [rule(second, "two")], others)
+    return separate([rule(first, "one")], [rule(second, "two")], others)
 
 
 def outcomes(rules: Sequence[Rule], found: SeparatingTrace) -> list[str]:
@@ -119,7 +125,7 @@ def test_rules_that_differ_in_one_point_are_separated(first: str, second: str) -
 def test_the_context_is_kept() -> None:
     first, second = "G(PayBill -> O CheckAuthorization)", "G(PayBill -> O SearchPayee)"
     context = [rule("G(PayBill -> O GetAccountInformation)", "look"), rule("G(PayBill -> F RecordAuditEvent)", "log")]
-    answer = separate(BANKING, [rule(first, "one")], [rule(second, "two")], context)
+    answer = separate([rule(first, "one")], [rule(second, "two")], context)
     check_separated(BANKING, [rule(first, "one")], [rule(second, "two")], context, answer)
 
 
@@ -132,12 +138,12 @@ def test_rules_may_be_equal_in_their_context_only() -> None:
 def test_rule_sets_are_compared_as_conjunctions() -> None:
     both = rule("G(PayBill -> O CheckAuthorization & O SearchPayee)", "both")
     parts = [rule("G(PayBill -> O CheckAuthorization)", "a"), rule("G(PayBill -> O SearchPayee)", "b")]
-    assert isinstance(separate(BANKING, [both], parts), Proof)
-    check_separated(BANKING, [both], parts[:1], (), separate(BANKING, [both], parts[:1]))
+    assert isinstance(separate([both], parts), Proof)
+    check_separated(BANKING, [both], parts[:1], (), separate([both], parts[:1]))
 
 
 def test_no_rules_are_kept_by_every_trace() -> None:
-    answer = separate(BANKING, [rule("G !PayBill")], ())
+    answer = separate([rule("G !PayBill")], ())
     assert isinstance(answer, Found)
     assert (answer.trace.first, answer.trace.second) == ("broken", "kept")
 
@@ -151,13 +157,13 @@ def test_rules_under_other_readings_are_no_context() -> None:
     )
     never = rule("G !PayBill", "never").model_copy(update={"under": {"q": ("b",)}, "questions": (question,)})
     some = rule("G(PayBill -> O SearchPayee)", "some").model_copy(update={"under": {"q": ("a",)}})
-    assert isinstance(separate(BANKING, [some], [rule("G true", "none")], [never]), Found)
+    assert isinstance(separate([some], [rule("G true", "none")], [never]), Found)
 
 
 def test_a_spent_budget_decides_nothing() -> None:
     """The rules differ on the fifth payment only."""
     first, second = "G(PayBill -> count(PayBill) <= 5)", "G(PayBill -> count(PayBill) <= 6)"
-    answer = separate(BANKING, [rule(first)], [rule(second, "two")], budget=Budget(1))
+    answer = separate([rule(first)], [rule(second, "two")], budget=Budget(1))
     assert isinstance(answer, Unknown)
 
 

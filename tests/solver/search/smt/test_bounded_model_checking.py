@@ -1,6 +1,6 @@
 """The bounded encoding: agrees with the product, its traces run, its cores are minimal and readable."""
 
-from itertools import pairwise, product
+from itertools import product
 from random import Random
 from typing import cast
 
@@ -15,7 +15,6 @@ from lawtrace.schemas.trace_options import TraceMode
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.parser import parse
-from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.trace_spec import TraceSpec, mode_formulas
 from lawtrace.solver.rules import Rule, load_rules
@@ -41,27 +40,6 @@ def run_calls(calls: tuple[Event, ...]) -> list[Event]:
             arguments["events"] = list(pending_events(ENVIRONMENT.tools, tuple(session.events)))
         session.call(planned.tool, arguments)
     return session.events
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("mode", "length"), [("coverage", 2), ("coverage", 4), ("tasks", 5), ("tasks", 6)])
-def test_z3_and_the_product_agree_on_every_pair_and_z3s_traces_run(mode: TraceMode, length: int) -> None:
-    automata = automata_of(mode)
-    encoding = BoundedEncoding(ENVIRONMENT, automata, length=length, initial=INITIAL)
-    feasible = Product(ENVIRONMENT, TraceSpec(ENVIRONMENT, tuple(RULES), mode).automata(length)).feasible_pairs(length)
-    for first in ENVIRONMENT.tools:
-        for second in ENVIRONMENT.tools:
-            answer = encoding.ask_pair(first, second)
-            assert not isinstance(answer, Unknown)
-            assert isinstance(answer, Found) == ((first, second) in feasible), (first, second)
-            if not isinstance(answer, Found):
-                continue
-            events = run_calls(answer.trace)
-            assert all(event.completed for event in events)
-            assert (first, second) in {(a.tool, b.tool) for a, b in pairwise(events)}
-            monitor = Monitor(automata)
-            monitor.run(events)
-            assert set(monitor.final_statuses().values()) == {"kept"}
 
 
 def test_obstacles_name_the_causes() -> None:
