@@ -10,15 +10,18 @@ from lawtrace.agents.participants import CodeCheck, RoleFailure
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.roles import extraction_roles as roles
 from lawtrace.agents.roles.rule_answers import Candidates, Critique, Proposal, ProposedRule, RuleObjection, RuleSessions
+from lawtrace.environments.logs import get_logger
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.choices import Feedback
-from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.errors import InputError, NotRecorded
 from lawtrace.schemas.log_entries import Context
 from lawtrace.solver.lint.findings import RuleFinding
 from lawtrace.solver.lint.rule_sets import analyse_rules, tell_rule_examples
 from lawtrace.solver.logic.syntax import atoms_of
 from lawtrace.solver.rules import Definition, Rule, check_rules, used_definitions
+
+log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +81,31 @@ async def propose_rules(
         )
 
     shown = {name: inputs[name] for name in ("provisions", "documentation")}
-    messages = await run_conversation(
-        [
-            roles.POLICY_EXTRACTOR.agent(role_models, context, **inputs),
-            CodeCheck("signature_validator", Proposal, Critique, validate, slow=True),
-            CodeCheck("rule_analysis", Proposal, Candidates, search, slow=True),
-            roles.LTL_CRITIC.agent(role_models, context, **shown),
-        ],
-        opening=opening,
-        next_speaker=lambda messages: _next_speaker(messages, most_rounds, feedback),
-        context=context,
-        event_log=event_log,
-        most_messages=4 * most_rounds + 2,
-    )
+    messages = list[Utterance]()
+
+    def next_speaker(so_far: Sequence[Utterance]) -> str | None:
+        nonlocal messages
+        messages = [*so_far]
+        return _next_speaker(so_far, most_rounds, feedback)
+
+    try:
+        messages = await run_conversation(
+            [
+                roles.POLICY_EXTRACTOR.agent(role_models, context, **inputs),
+                CodeCheck("signature_validator", Proposal, Critique, validate, slow=True),
+                CodeCheck("rule_analysis", Proposal, Candidates, search, slow=True),
+                roles.LTL_CRITIC.agent(role_models, context, **shown),
+            ],
+            opening=opening,
+            next_speaker=next_speaker,
+            context=context,
+            event_log=event_log,
+            most_messages=4 * most_rounds + 2,
+        )
+    except NotRecorded as missing:  # code may object otherwise than it did: what was written until then counts
+        if not any(isinstance(content, Proposal) for _, content in messages):
+            raise
+        log.warning("the recording ends before the conversation does", missing=str(missing))
     proposals = [content for _, content in messages if isinstance(content, Proposal)]
     last = messages[-1][1]
     failure, unusable = (last.reason, last.answered) if isinstance(last, RoleFailure) else (None, False)

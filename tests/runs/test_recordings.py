@@ -122,4 +122,3 @@ def test_the_recording_that_ships_replays_a_whole_formalization(lawtrace: Shell,
     assert [one.failure for one in group.formalizations] == [None, None]
     assert all(one.rules for one in group.formalizations)
     assert {judgment.verdict for one in group.sessions for judgment in one.judgments} >= {"unlawful"}
-    assert "first" in lawtrace("messages", "banking")[1]

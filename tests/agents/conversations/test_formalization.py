@@ -13,6 +13,7 @@ from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.schemas.choices import Feedback
+from lawtrace.schemas.errors import NotRecorded
 from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.model_spec import ModelSpec
 from tests.support.transcripts import Cast, Script
@@ -98,6 +99,16 @@ async def test_equal_rules_are_one_class_however_they_are_written() -> None:
     assert (group.determinacy, [rule.id for rule in group.rules]) == ("agreed", ["A.r1"])
     (session,) = group.sessions  # all forbid it
     assert session.outcomes == {"A": "broken"}
+
+
+async def test_a_recording_that_ends_before_the_critic_answers_leaves_what_was_written() -> None:
+    def ended(messages: Sequence[LLMMessage]) -> str:
+        raise NotRecorded("no recorded answer")
+
+    group = await formalize({"one": writing(BEFORE), "two": writing(SAME)}, critic=ended)
+    assert [(one.failure, len(one.rules)) for one in group.formalizations] == [(None, 1), (None, 1)]
+    with pytest.raises(NotRecorded):  # not even the first answer
+        await formalize({"one": ended})
 
 
 @pytest.mark.parametrize(
