@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from textwrap import shorten
 from typing import Annotated, Literal, get_args
 
 from pydantic import PlainSerializer
@@ -236,12 +237,12 @@ class HabitRow(StrictModel):
     def sentence(self) -> str:
         """``Best habit, goal style: 97.5 % of tasks (39 of 40): CheckAuthorization before every call.``
 
-        With contrast pairs, the share of these follows that of the tasks.
+        With contrast pairs, the share of these follows that of the tasks. A long name is cut.
         """
         shares = [_share(len(self.passed), self.tasks, "tasks")]
         if self.pairs:
             shares.append(_share(len(self.pairs_passed), self.pairs, "pairs"))
-        return f"Best habit, {self.style} style: {', '.join(shares)}: {self.name}."
+        return f"Best habit, {self.style} style: {', '.join(shares)}: {shorten(self.name, 120, placeholder=' ...')}."
 
 
 def _share(part: int, whole: int, what: str) -> str:

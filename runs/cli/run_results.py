@@ -29,30 +29,29 @@ if TYPE_CHECKING:  # `lawtrace report` needs neither
 
 
 def report_shown(report: WrittenReport, folder: Path) -> Iterator[RenderableType]:
-    """The tables of a report."""
-    content = report.content
-    if report.ablation is not None:
-        yield from map(report_table, ablation_tables(report.ablation))
-    if content is not None:
+    """The tables of a report; the outcomes come last, so that they are what stays on the screen."""
+    if report.usage:
+        yield report_table(usage_table(report.usage))
+    if (content := report.content) is not None:
         findings, planned = content.findings, sum(line.tally.planned for line in outcome_lines(content))
-        yield outcome_table(content.verdicts, planned=planned, unusable=len(content.problems))
-        yield from map(report_table, filled(pair_score_table(content.verdicts), user_score_table(content.verdicts)))
-        yield from invalid_notes((row.task, row.reason) for row in content.verdicts if row.outcome == "invalid")
-        reasons = [row.reason for row in content.verdicts if row.outcome == "invalid"]
-        if any(reason.startswith(("endpoint", "deadline")) for reason in reasons):
-            yield Note(f"`lawtrace resume {folder}` repeats the calls without an answer.")
-        if findings.extraction is not None:
-            yield findings.extraction.sentence
-        for habit in findings.habits:
-            yield habit.sentence
+        yield from map(report_table, strength_tables(findings.strength))
         if (deletions := findings.deletions) is not None:
             yield (
                 f"{deletions.turned_unsafe} of {deletions.deletions} single deletions of a compliance call turned the "
                 "verdict unsafe."
             )
-        yield from map(report_table, strength_tables(findings.strength))
-    if report.usage:
-        yield report_table(usage_table(report.usage))
+        if findings.extraction is not None:
+            yield findings.extraction.sentence
+        for habit in findings.habits:
+            yield habit.sentence
+        yield from invalid_notes((row.task, row.reason) for row in content.verdicts if row.outcome == "invalid")
+        reasons = [row.reason for row in content.verdicts if row.outcome == "invalid"]
+        if any(reason.startswith(("endpoint", "deadline")) for reason in reasons):
+            yield Note(f"`lawtrace resume {folder}` repeats the calls without an answer.")
+        yield from map(report_table, filled(pair_score_table(content.verdicts), user_score_table(content.verdicts)))
+        yield outcome_table(content.verdicts, planned=planned, unusable=len(content.problems))
+    if report.ablation is not None:
+        yield from map(report_table, ablation_tables(report.ablation))
     yield Note(f"Report: {report.path}\nTables: {report.path.parent / TABLES}")
 
 
