@@ -29,7 +29,6 @@ from autogen_core.tools import (
     ToolSchema,
     Workbench,
 )
-from pydantic import BaseModel, ValidationError
 from pydantic_core import to_jsonable_python
 
 from lawtrace.environments.literals import parse_result
@@ -89,9 +88,8 @@ class GuardedWorkbench(Workbench):
         """Put a guard in front of tools.
 
         Args:
-            tools: a workbench, or tools and functions. Of these, the guard gets arguments and results as the tool does,
-                with types converted and defaults filled in; of a workbench, arguments as the model wrote them, and
-                results as text, which is read as JSON or as Python prints it.
+            tools: a workbench, or tools and functions. Of these, the guard gets the values that they return; of a
+                workbench, results as text, which is read as JSON or as Python prints it.
             guard: of one session, with the same tools; or another guarded workbench, to share its guard.
 
         Raises InputError if two tools have one name.
@@ -126,8 +124,7 @@ class GuardedWorkbench(Workbench):
     async def _decide_and_call(
         self, name: str, given: dict[str, Any], token: CancellationToken, call_id: str | None
     ) -> ToolResult:
-        tool = self._own.get(name)
-        call = Call(name, given if tool is None else _converted(tool, given), call_id)
+        call = Call(name, given, call_id)
         try:
             decision = self.guard.before(call)
         except Exception as error:
@@ -138,7 +135,7 @@ class GuardedWorkbench(Workbench):
         call = decision.call or call
         answer = _Answer(_error(name, "The call was cancelled."), error="it was cancelled", unknown=True)
         try:
-            answer = await self._call(tool, name, call.arguments, token, call_id)
+            answer = await self._call(self._own.get(name), name, call.arguments, token, call_id)
         except asyncio.CancelledError:
             if not token.is_cancelled():
                 raise
@@ -303,15 +300,6 @@ def _made(tools: Sequence[BaseTool[Any, Any] | Callable[..., Any]]) -> list[Base
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InputError(f"tool {twice!r} occurs twice; give each tool its own name")
     return made
-
-
-def _converted(tool: BaseTool[Any, Any], given: dict[str, Any]) -> dict[str, Json]:
-    """The arguments that the tool gets. Those that it rejects stay as they are."""
-    try:
-        read: BaseModel = tool.args_type().model_validate(given)
-    except ValidationError:
-        return given
-    return to_jsonable_python(read, fallback=str)
 
 
 def _error(name: str, text: str) -> ToolResult:

@@ -70,7 +70,7 @@ class SchemaReader:
         if parts := items_of(fields.get("allOf")):
             rest = {name: value for name, value in fields.items() if name != "allOf"}
             return self.read(self._merged([*parts, rest]), place, depth + 1)
-        kinds = _kinds(fields)
+        kinds = json_kinds(fields)
         null = "null" in kinds or fields.get("nullable") is True
         kinds = [kind for kind in kinds if kind != "null"]
         if set(kinds) == {"integer", "number"}:
@@ -136,7 +136,7 @@ class SchemaReader:
         null = fields.get("nullable") is True
         noted = len(self.left_open)
         for option in options:
-            if _kinds(self._resolved(fields_of(option))) == ["null"]:
+            if json_kinds(self._resolved(fields_of(option))) == ["null"]:
                 null = True
                 continue
             found = self.read(option, place, depth + 1)
@@ -173,7 +173,7 @@ class SchemaReader:
     def _referenced(self, fields: Schema, reference: str, place: str, depth: int) -> ValueType:
         if reference in self._inside:
             return self._open(place, f"refers to itself, {reference}")
-        target = self._target(reference)
+        target = find_reference(self.root, reference)
         if target is None:
             return self._open(place, f"the reference {reference} leads nowhere")
         beside = {name: value for name, value in fields.items() if name in ("properties", "required")}
@@ -186,25 +186,27 @@ class SchemaReader:
     def _resolved(self, schema: Schema) -> Schema:
         """The schema that a reference leads to; any other as it is."""
         for _ in range(_MOST_STEPS):
-            target = self._target(reference) if isinstance(reference := schema.get("$ref"), str) else None
+            target = find_reference(self.root, reference) if isinstance(reference := schema.get("$ref"), str) else None
             if not fields_of(target):
                 break
             schema = fields_of(target)
         return schema
-
-    def _target(self, reference: str) -> object:
-        if not reference.startswith("#"):
-            return None
-        found: object = self.root
-        for step in [unquote(step).replace("~1", "/").replace("~0", "~") for step in reference[1:].split("/")[1:]]:
-            found = fields_of(found).get(step)
-        return found
 
     # Notes
 
     def _open(self, place: str, why: str) -> ValueType:
         self.left_open.append(f"{place}: {why}")
         return ANY
+
+
+def find_reference(root: Schema, reference: str) -> object:
+    """The schema in a document that a reference leads to; None if there is none."""
+    if not reference.startswith("#"):
+        return None
+    found: object = root
+    for step in [unquote(step).replace("~1", "/").replace("~0", "~") for step in reference[1:].split("/")[1:]]:
+        found = fields_of(found).get(step)
+    return found
 
 
 def join_types(types: Sequence[ValueType]) -> ValueType | None:
@@ -238,7 +240,7 @@ def _join_objects(objects: Sequence[ObjectOf]) -> ObjectOf:
     return ObjectOf(fields, tuple(optional), (join_types(others) or ANY) if others else None)
 
 
-def _kinds(fields: Schema) -> list[str]:
+def json_kinds(fields: Schema) -> list[str]:
     """The JSON types that a schema names or implies. Some write them in capitals."""
     given = fields.get("type")
     if isinstance(given, str):

@@ -12,7 +12,7 @@ from lawtrace.environments.spec.open_types import ANY, OrNull
 from lawtrace.environments.spec.samplers import OneOf
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromUser, Parameter, Tool
-from lawtrace.environments.spec.types import ObjectOf, ValueType, WrongValue
+from lawtrace.environments.spec.types import ObjectOf, ValueType
 from lawtrace.environments.tool_schemas.json_types import NO_TYPE, SchemaReader
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import SPEAKERS
@@ -94,53 +94,6 @@ def declare_tool(schema: ToolSchema) -> DeclaredTool:
         left_open += _lines(schema.name, reader.left_open, known)
     tool = Tool(schema.name, schema.description, parameters, returns=returns)
     return DeclaredTool(tool, tuple(left_open))
-
-
-class ArgumentCheck:
-    """What a tool makes of the arguments that it is given, as far as its schema says so."""
-
-    def __init__(self, schema: ToolSchema) -> None:
-        """Raises InputError if the schema of the arguments is not one of an object."""
-        self._parameters: Final = {one.name: one for one in declare_tool(schema).tool.parameters}
-        written = fields_of(schema.parameters.get("properties"))
-        self._defaults: Final = {
-            name: fields["default"] for name in written if "default" in (fields := fields_of(written[name]))
-        }
-        closed = schema.parameters.get("additionalProperties") is False
-        self._known: Final = frozenset(written) if closed else None
-
-    def completed(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The arguments with the defaults of those that are left out, and without null for those that may be."""
-        given = {name: value for name, value in arguments.items() if value is not None or not self._is_left_out(name)}
-        return {**self._defaults, **given}
-
-    def _is_left_out(self, name: str) -> bool:
-        """Whether null says that an argument is left out."""
-        parameter = self._parameters.get(name)
-        return parameter is not None and not parameter.required and not _takes_null(parameter.type)
-
-    def wrong(self, arguments: Mapping[str, Any]) -> str | None:
-        """What is wrong with an argument: a type or format, which the tool might convert silently, or a name."""
-        for name, value in arguments.items():
-            parameter = self._parameters.get(name)
-            if parameter is None:
-                if self._known is not None and name not in self._known:
-                    return f"there is no argument {name!r}, only {', '.join(sorted(self._known)) or 'none'}"
-            elif value is None:
-                if not _takes_null(parameter.type):
-                    return f"argument {name!r}: null is no value of it"
-            else:
-                try:
-                    parameter.type.decode(value)
-                except WrongValue as error:
-                    return f"argument {name!r}: {error}"
-                except (ValueError, TypeError, ArithmeticError):
-                    continue
-        return None
-
-
-def _takes_null(value_type: ValueType) -> bool:
-    return value_type is ANY or isinstance(value_type, OrNull)
 
 
 def make_environment(name: str, schemas: Sequence[ToolSchema], title: str = "") -> Environment:

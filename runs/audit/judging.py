@@ -12,7 +12,7 @@ from lawtrace.runs.audit.missing_data import DataGap, GapResolver, find_gaps
 from lawtrace.runs.audit.transcripts import Transcript, Turn
 from lawtrace.runs.scoring.judge import RuleJudge
 from lawtrace.schemas.audit_rows import AuditRow, OlderVerdict, RecordOutcome, sentence_of
-from lawtrace.schemas.events import Event, Json, event_labels, message_event
+from lawtrace.schemas.events import SPEAKERS, Event, Json, event_labels, message_event
 from lawtrace.schemas.questions import Legality, ReadingsVerdict
 from lawtrace.schemas.verdict_rows import RuleVerdict
 from lawtrace.solver.guard.decisions import outcome_of as outcome_of_call
@@ -166,6 +166,7 @@ def _event(environment: Environment, turn: Turn, *, timed: bool) -> Event:
     result = None if call.answer is None else call.answer.content
     error = (call.answer and call.answer.error) or _reported_error(environment.tools.get(call.tool), result)
     outcome = "failed" if call.answer is None else outcome_of_call(result, error)
+    outcome = "rejected" if call.tool in SPEAKERS else outcome  # no message: rules can say nothing of such a tool
     return Event(call.tool, call.arguments or {}, outcome, result if error is None else None, error, time, message)
 
 

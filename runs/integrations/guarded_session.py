@@ -99,6 +99,9 @@ class GuardedSession:
                 named = {tool for rule in usable for tool in rule.tools} - SPEAKERS.keys()
                 found = {tool: imported.changed_since(self._imported, tool) for tool in sorted(named)}
                 self._changed = {tool: why for tool, why in found.items() if why is not None}
+                if self._guard is not None:
+                    free = [name for name in imported.names if not self._guard.concerns(name)]
+                    self._guard.tools.update((name, imported.schema(name)) for name in free)
                 if unusable.keys() < self._unusable.keys() and not self._changed and not self._open:
                     self._build(imported, unusable)
             if (self._unusable, self._changed) != before:
@@ -118,10 +121,11 @@ class GuardedSession:
         self._imported, self._unusable = imported, unusable
         self._guard = Guard(
             [rule for rule in self._rules if rule.id not in unusable],
-            imported.schemas.values(),
+            [imported.schema(name) for name in sorted(imported.names - SPEAKERS.keys())],
             mode=self.mode,
             on_undecided=self.fallback,
             on_arguable=self._on_arguable,
+            on_unknown=self.fallback,
             clock=self._clock,
             regulation=self._regulation,
         )
@@ -304,6 +308,10 @@ class ImportedTools:
     wrapped: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
 
+    def schema(self, tool: str) -> ToolSchema:
+        """The schema of a listed tool; an open one if it cannot be read."""
+        return self.schemas.get(tool, ToolSchema(tool, "", {}, None, "tools/list"))
+
     def why_unusable(self, rule: Rule) -> str | None:
         """Why a rule cannot be checked with these tools; None if it can."""
         named = rule.tools - SPEAKERS.keys()
@@ -360,5 +368,4 @@ def import_tools(listed: Sequence[Json]) -> ImportedTools:
 
 def concerned_tools(rule: Rule, names: frozenset[str]) -> frozenset[str]:
     """The tools whose calls can matter to a rule. `names`: of all tools."""
-    named = rule.tools - SPEAKERS.keys()
-    return named | names if rule.counts_steps else named
+    return (rule.tools | names if rule.counts_steps else rule.tools) - SPEAKERS.keys()

@@ -27,8 +27,8 @@ from pydantic import TypeAdapter, ValidationError
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.logs import get_logger
 from lawtrace.environments.regulations.regulation import Regulation
+from lawtrace.environments.tool_schemas.arguments import ArgumentCheck
 from lawtrace.environments.tool_schemas.forms import as_mcp
-from lawtrace.environments.tool_schemas.schemas import ArgumentCheck
 from lawtrace.schemas.choices import Fallback, GuardMode, OnArguable
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import SPEAKERS, CallOutcome, Event, Json, message_event
@@ -78,7 +78,7 @@ MAX_ADVICE: Final = 100
 _Traces = Sequence[tuple[Component, PendingOutcomes]]
 """Possible traces, each with what the calls in its queue may become."""
 
-_VERSION: Final = "lawtrace.guard/5"
+_VERSION: Final = "lawtrace.guard/6"
 
 _logger = get_logger(__name__)
 
@@ -93,7 +93,7 @@ class Guard:
 
     Attributes:
         mode: ``refuse``; ``warn``: everything is allowed, with a warning; ``record``: without one.
-        tools: the tools by name.
+        tools: the tools by name. Of tools that no rule is about, the schemas may change.
     """
 
     def __init__(
@@ -104,6 +104,7 @@ class Guard:
         mode: GuardMode = "refuse",
         on_undecided: Fallback = "refuse",
         on_arguable: OnArguable = "ask",
+        on_unknown: Fallback = "refuse",
         ask: Callable[[Finding], bool] | None = None,
         steps: int = MAX_STEPS,
         clock: Callable[[], float] = clocks.time,
@@ -119,7 +120,9 @@ class Guard:
             mode: see the class.
             on_undecided: what to do about a call that could not be decided.
             on_arguable: what to do about a call that is ruled out under some readings of the law only.
-            ask: told of such a call, says whether it may be made; without it, the call is refused.
+            on_unknown: what to do about tools that are not in `tools`, and arguments that the schema of a tool does not
+                list, if it does not deny that there are others.
+            ask: told of an arguable call, says whether it may be made; without it, the call is refused.
             steps: how many events one decision tries.
             clock: the time in seconds, for rules about time.
             regulation: the text that refusals cite; that of the environment by default.
@@ -129,8 +132,8 @@ class Guard:
 
         Raises InputError naming a tool or rule that occurs twice or cannot be read, or a choice that does not exist.
         """
-        chosen = (("mode", mode, GuardMode), ("on_undecided", on_undecided, Fallback))
-        for name, value, choices in (*chosen, ("on_arguable", on_arguable, OnArguable)):
+        fallbacks = (("on_undecided", on_undecided, Fallback), ("on_unknown", on_unknown, Fallback))
+        for name, value, choices in (("mode", mode, GuardMode), *fallbacks, ("on_arguable", on_arguable, OnArguable)):
             if value not in get_args(choices):
                 raise InputError(f"{name} {value!r}: expected one of {', '.join(get_args(choices))}")
         if isinstance(tools, Domain | str):
@@ -143,14 +146,12 @@ class Guard:
         names = [rule.id for rule in self._rules]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise InputError(f"rule {twice!r} occurs twice; give each rule its own id")
-        self._options: Final = _Options(mode, on_undecided, on_arguable, steps, advice)
+        self._options: Final = _Options(mode, on_undecided, on_arguable, on_unknown, steps, advice)
         self._ask: Final = ask
         self._groups: Final = question_groups(self._rules)
         self._questions: Final = {question.id: question for rule in self._rules for question in rule.questions}
         self._regulation: Final = regulation
         self._compiled: Final = compile_components(self._rules, self.tools)
-        concerned = (tool for name, tool in self.tools.items() if tool.parameters and self.concerns(name))
-        self._checks: Final = {tool.name: ArgumentCheck(tool) for tool in concerned}
         self._lock: Final = threading.RLock()  # also of the sessions that are opened: they try events on one monitor
         self._begin(clock, log)
 
@@ -176,17 +177,15 @@ class Guard:
     def before(self, call: Call | Mapping[str, Any], *, time: int | None = None) -> Decision:
         """Decide whether a call may be made. If it is allowed, `after` must record its outcome.
 
-        Defaults of arguments are filled in as the schema of the tool says; what is allowed is the call with them. A
-        value of another type than the schema has is refused, since the tool might convert it.
+        Defaults of arguments are filled in as the schema of the tool says; what is allowed is the call with them, and
+        only that may be made. What does not fit the schema is refused, since the tool might convert it.
 
         `time`: in seconds; the clock's by default. Raises InputError if the call has no name or its arguments are not
         an object.
         """
-        wanted = self._read(call)
+        wanted, wrong = self._read(call)
         with self._lock:
             now = self._time(time)
-            check = self._checks.get(wanted.tool)
-            wrong = None if check is None else check.wrong(wanted.arguments)
             if wrong is not None:
                 decision = self._unchecked(wrong)
             else:
@@ -196,16 +195,25 @@ class Guard:
             number = self._log.decided(now, wanted, decision)
             if isinstance(decision, Allow):
                 decision = replace(decision, call=wanted)
+            if isinstance(decision, Allow) and wanted.tool not in SPEAKERS:
                 self._traces.allow(wanted, now, number)
             else:
                 self._traces.skip(wanted, now)
             return decision
 
-    def _read(self, call: Call | Mapping[str, Any]) -> Call:
-        """A call with the defaults of its tool."""
+    def _read(self, call: Call | Mapping[str, Any]) -> tuple[Call, str | None]:
+        """A call with the defaults of its tool, and why it does not fit the tools; None if it does."""
         read = read_call(call)
-        check = self._checks.get(read.tool)
-        return read if check is None else replace(read, arguments=check.completed(read.arguments))
+        schema = self.tools.get(read.tool)
+        others = self._options.on_unknown == "allow"
+        if read.tool in SPEAKERS or (schema is None and not others):
+            return read, f"there is no tool {read.tool!r}"
+        check = ArgumentCheck(schema.parameters if schema else {}, others=others)
+        try:
+            completed = replace(read, arguments=check.completed(read.arguments))
+            return completed, check.wrong(completed.arguments)
+        except RecursionError:
+            return read, "its arguments are nested too deep"
 
     def _unchecked(self, why: str) -> Decision:
         finding = Unchecked((), undecided=True, why=why)
@@ -239,7 +247,9 @@ class Guard:
         `outcome`: by default a call with an error has ``raised``, one whose result says ``"success": false`` has
         ``failed``, and any other is ``completed``. Of equal calls without id, the one that was allowed first is meant.
         """
-        made = self._read(call)
+        made, _ = self._read(call)
+        if made.tool in SPEAKERS:
+            return  # no message, and rules can say nothing of a tool with this name
         outcome = outcome or outcome_of(result, error)
         with self._lock:
             entry = self._traces.known(made)
@@ -257,7 +267,9 @@ class Guard:
         From now on calls are allowed only if all duties can be met in each case. `reason`: for the log. `time`: of a
         call that was not asked about.
         """
-        made = self._read(call)
+        made, _ = self._read(call)
+        if made.tool in SPEAKERS:
+            return
         with self._lock:
             entry = self._traces.known(made)
             if entry is None:
@@ -557,13 +569,14 @@ class _Options:
     mode: GuardMode
     on_undecided: Fallback
     on_arguable: OnArguable
+    on_unknown: Fallback
     steps: int
     advice: bool
 
 
 @dataclass(frozen=True, slots=True)
 class _Snapshot:
-    version: Literal["lawtrace.guard/5"]
+    version: Literal["lawtrace.guard/6"]
     rules: str
     options: _Options
     session: SessionState

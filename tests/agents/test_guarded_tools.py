@@ -124,13 +124,14 @@ async def test_a_call_that_raises_has_not_happened() -> None:
     assert guard.finish() == ()
 
 
-async def test_the_guard_sees_the_arguments_that_the_tool_gets() -> None:
+async def test_the_tool_gets_the_arguments_that_the_guard_decided_about() -> None:
     desk = Desk()
     free = rule("free", "G(!cancel(fee > 10) & (cancel -> cancel(fee >= 0)))", "No fee above 10.")
     guarded = GuardedWorkbench(desk.tools, lawtrace.Guard([free], desk.tools))
-    refused = await guarded.call_tool("cancel", {"id": "A", "fee": "11"})
-    assert refused.is_error
-    assert "No fee above 10" in refused.to_text()
+    for fee, why in ((11, "No fee above 10"), ("11", "expected a whole number, not '11'"), (True, "whole number")):
+        refused = await guarded.call_tool("cancel", {"id": "A", "fee": fee})
+        assert refused.is_error
+        assert why in refused.to_text()
     assert not (await guarded.call_tool("cancel", {"id": "A"})).is_error  # the default of fee
     rejected = await guarded.call_tool("cancel", {"fee": "much"})
     assert rejected.is_error
@@ -164,7 +165,7 @@ async def test_what_fails_around_a_tool_is_an_error_for_the_model(tmp_path: Path
     turns: list[Turn] = [cancel, calling(("cancel", {"id": 7})), "Sorry."]
     lost, wrong = await asyncio.wait_for(results(clerk(GuardedWorkbench(remote, guard), turns)), 10)
     assert lost.content == "ConnectionError: the server is gone"
-    assert wrong.content == "Not carried out. It could not be checked: argument 'id': expected a string, not a number."
+    assert wrong.content == "Not carried out. It could not be checked: argument 'id': expected a string, not 7."
     listed = [FunctionCall(id="c", name="cancel", arguments="[1]")]
     (malformed,) = await asyncio.wait_for(results(clerk(GuardedWorkbench(desk.tools, guard), [listed, "Sorry."])), 10)
     assert malformed.content == "Not carried out. The arguments are not a JSON object."

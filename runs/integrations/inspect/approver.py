@@ -93,6 +93,7 @@ def guard(
     tools: str | list[str] | None = None,
     mode: Literal["refuse", "record"] = "refuse",
     on_undecided: Literal["refuse", "allow"] = "refuse",
+    on_unknown: Literal["refuse", "allow"] = "refuse",
     allowed: Literal["approve", "escalate"] = "approve",
 ) -> Approver:
     """Reject a call after which not all duties could be met, with what to call first.
@@ -102,12 +103,13 @@ def guard(
         tools: a built-in environment, the folder of one, or files with tool schemas.
         mode: ``record`` approves every call and notes what it would have rejected.
         on_undecided: what to do about a call that could not be decided.
+        on_unknown: what to do about tools and arguments that are not in ``tools``.
         allowed: what to do about other calls: approve, or ask the next approver.
     """
     given = open_audit(rules, tools)
     job, law = given.job, given.regulation
     known = job.tools if isinstance(job.tools, tuple) else job.environment  # schemas say more than their environment
-    compiled = Guard(job.rules, known, mode=mode, on_undecided=on_undecided, regulation=law)
+    compiled = Guard(job.rules, known, mode=mode, on_undecided=on_undecided, on_unknown=on_unknown, regulation=law)
     watched: dict[int, WatchedSample] = {}
 
     def sample() -> WatchedSample:

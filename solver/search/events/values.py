@@ -5,12 +5,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import combinations
-from types import NoneType
-from typing import Any, Final, TypeGuard, TypeVar
+from typing import Final, TypeVar
 
+from lawtrace.environments.tool_schemas.arguments import is_number, misfit
 from lawtrace.schemas.events import Event, Json
 from lawtrace.schemas.violations import Scalar
-from lawtrace.solver.logic.conditions import Comparison, Condition, IsTrue, Operator, compare
+from lawtrace.solver.logic.conditions import Comparison, Condition, IsTrue
 from lawtrace.solver.logic.terms import FieldPath, LiteralList, LiteralValue, SpanLiteral, Term, is_value, leaves
 
 T = TypeVar("T")
@@ -53,16 +53,7 @@ def admits(schema: Schema, value: Json) -> bool:
         options = schema.get(name)
         if isinstance(options, list):
             return any(admits(option, value) for option in options if isinstance(option, Mapping))
-    allowed = schema.get("enum")
-    if isinstance(allowed, list) and not any(_same(value, one) for one in allowed):
-        return False
-    if "const" in schema and not _same(value, schema["const"]):
-        return False
-    kinds = schema.get("type", [])
-    kinds = kinds if isinstance(kinds, list) else [kinds]
-    if kinds and not any(_is_a(value, kind) for kind in kinds):
-        return False
-    if _is_number(value) and not all(compare(value, sign, schema[name]) for name, sign in _RANGES if name in schema):
+    if misfit({name: schema[name] for name in _SEEN if name in schema}, value) is not None:
         return False
     items = schema.get("items")
     if isinstance(value, list) and isinstance(items, Mapping):
@@ -70,35 +61,7 @@ def admits(schema: Schema, value: Json) -> bool:
     return True
 
 
-_RANGES: Final[tuple[tuple[str, Operator], ...]] = (
-    ("minimum", ">="),
-    ("maximum", "<="),
-    ("exclusiveMinimum", ">"),
-    ("exclusiveMaximum", "<"),
-)
-_TYPES: Final[Mapping[str, Any]] = {
-    "integer": int,
-    "number": (int, float),
-    "string": str,
-    "boolean": bool,
-    "array": list,
-    "object": Mapping,
-    "null": NoneType,
-}
-
-
-def _same(one: Json, other: Json) -> bool:
-    return one == other and isinstance(one, bool) == isinstance(other, bool)
-
-
-def _is_a(value: Json, kind: Json) -> bool:
-    if not isinstance(kind, str) or kind not in _TYPES:
-        return True
-    return isinstance(value, _TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
-
-
-def _is_number(value: Json) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+_SEEN: Final = ("type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
 def distinct(values: Iterable[T]) -> list[T]:
@@ -124,7 +87,7 @@ def fresh(schema: Schema, number: int, known: Iterable[Json]) -> Json | Absent:
     """A value that occurs nowhere else; ABSENT if the schema has none. `number`: which of several."""
     if choices(schema) is not None:
         return ABSENT
-    kinds, numbers = schema.get("type"), [one for one in known if _is_number(one)]
+    kinds, numbers = schema.get("type"), [one for one in known if is_number(one)]
     if kinds not in ("integer", "number") and not (kinds is None and numbers):
         return f"new-{number}" if admits(schema, "") else ABSENT
     highest = math.floor(max(numbers, default=0)) + 1000 * number
@@ -175,7 +138,7 @@ def derived(terms: Sequence[Term], now: int | None) -> list[Json]:
     found: list[Json] = []
     for leaf in (leaf for term in terms for leaf in leaves(term)):
         match leaf:
-            case LiteralValue(int() | float() as number) if _is_number(number):
+            case LiteralValue(int() | float() as number) if is_number(number):
                 found += neighbours(number)
                 numbers += [round(number) + step for step in (-1, 0, 1)]
             case LiteralValue(str() as text):

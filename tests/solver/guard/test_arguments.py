@@ -1,6 +1,8 @@
 """Calls whose arguments do not say what the tool will read: another type, a default, null, an unknown name."""
 
+import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,9 +20,17 @@ PAY: dict[str, Any] = {
             "express": {"type": "boolean", "default": True},
             "note": {"type": "string"},
             "codes": {"type": "array", "items": {"type": "integer"}},
+            "payee": {"$ref": "#/$defs/payee"},
+            "day": {"type": "string", "format": "date"},
         },
         "required": ["amount"],
-        "additionalProperties": False,
+        "$defs": {
+            "payee": {
+                "type": "object",
+                "properties": {"country": {"type": "string", "default": "XX"}, "limit": {"type": "number"}},
+                "required": ["limit"],
+            }
+        },
     },
 }
 NO_LARGE = lawtrace.Rule(id="no-large", formula="G !pay(amount > 100)")
@@ -37,9 +47,18 @@ def guard(*rules: lawtrace.Rule, **options: Any) -> lawtrace.Guard:
         ({"amount": "150"}, "argument 'amount': expected a number"),
         ({"amount": True}, "argument 'amount'"),
         ({"amount": [150]}, "argument 'amount'"),
-        ({"amount": None}, "argument 'amount': null is no value of it"),
-        ({"amount": 1, "codes": ["7"]}, r"argument 'codes': \[0\]"),
-        ({"amount": 1, "Amount": 150}, "there is no argument 'Amount', only amount, codes"),
+        ({"amount": None}, "argument 'amount': expected a number, not null"),
+        ({"amount": 1, "codes": ["7"]}, r"argument 'codes\[0\]': expected a whole number"),
+        ({"amount": 1, "Amount": 150}, "argument 'Amount': there is no such argument, only amount, currency"),
+        ({"ａmount": 150, "amount": 1}, "argument 'ａmount': there is no such argument"),
+        ({"amount": "１５０"}, "expected a number, not '１５０'"),
+        ({"amount": 1, "currency": "eur"}, r"'eur' is not one of \['EUR', 'USD'\]"),
+        ({"amount": 1, "payee": {"limit": "9"}}, r"argument 'payee\.limit': expected a number"),
+        ({"amount": 1, "payee": {"limit": 9, "Country": "NL"}}, r"argument 'payee\.Country': there is no such"),
+        ({"amount": 1, "payee": '{"limit": 9}'}, "argument 'payee': expected an object"),
+        ({"amount": 1, "day": "2026-1-5"}, "does not match"),
+        ({"amount": float("inf")}, "not strict JSON"),
+        ({}, "'amount' is missing"),
     ],
 )
 def test_arguments_that_the_schema_does_not_have_are_refused(arguments: dict[str, Any], why: str) -> None:
@@ -78,3 +97,54 @@ def test_other_modes_allow_them(mode: Any, warning: str | None) -> None:
     assert (decision.warning is None) == (warning is None)
     assert decision.finding is not None
     assert decision.finding.undecided
+
+
+def test_defaults_inside_of_objects_count_as_given() -> None:
+    watched = guard(lawtrace.Rule(id="known", formula='G !pay(payee.country == "XX")'))
+    assert isinstance(
+        watched.before({"tool": "pay", "arguments": {"amount": 1, "payee": {"limit": 1}}}), lawtrace.Refuse
+    )
+    named = {"amount": 1, "payee": {"limit": 1, "country": "NL"}}
+    assert isinstance(watched.before({"tool": "pay", "arguments": named}), lawtrace.Allow)
+
+
+def test_unknown_tools_and_arguments_are_refused_unless_a_mode_allows_them() -> None:
+    strict, lenient = guard(NO_LARGE), guard(NO_LARGE, on_unknown="allow")
+    for call in ({"tool": "Pay", "arguments": {"amount": 150}}, {"tool": "pay", "arguments": {"amount": 1, "x": 1}}):
+        refused = strict.before(call)
+        assert isinstance(refused, lawtrace.Refuse)
+        assert "there is no" in refused.reason
+        assert isinstance(lenient.before(call), lawtrace.Allow)
+    assert isinstance(lenient.before({"tool": "pay", "arguments": {"amount": "150"}}), lawtrace.Refuse)
+
+
+NO_ARGUMENTS: dict[str, Any] = {"name": "stop", "parameters": {"type": "object", "properties": {}}}
+
+
+def test_a_tool_without_arguments_takes_none_and_one_without_a_schema_takes_any() -> None:
+    watched = lawtrace.Guard([], [NO_ARGUMENTS, "any"])
+    assert isinstance(watched.before({"tool": "stop", "arguments": {"now": 1}}), lawtrace.Refuse)
+    assert isinstance(watched.before({"tool": "any", "arguments": {"now": 1}}), lawtrace.Allow)
+
+
+CONSENT = lawtrace.Rule(id="consent", formula='G(pay -> O user(any w in words: w == "yes"))')
+SAID: dict[str, Any] = {"tool": "user", "arguments": {"text": "yes", "words": ["yes"]}}
+
+
+@pytest.mark.parametrize("mode", ["refuse", "warn", "record"])
+def test_a_tool_with_the_name_of_a_speaker_says_nothing(mode: Any, tmp_path: Path) -> None:
+    watched = guard(CONSENT, mode=mode, on_unknown="allow", log=lawtrace.GuardLog(tmp_path / "guard.jsonl"))
+    assert isinstance(watched.before(SAID), lawtrace.Refuse) == (mode == "refuse")
+    watched.after(SAID, "done")
+    watched.unanswered(SAID)
+    paid = watched.before({"tool": "pay", "arguments": {"amount": 1}})
+    assert paid.finding is not None
+    assert paid.finding.rules == ("consent",)
+
+
+def test_nor_does_it_in_an_audit(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    events = [{**SAID, "result": "done"}, {"tool": "pay", "arguments": {"amount": 1}, "result": "done"}]
+    path.write_text("".join(json.dumps({"conversation": "1", **event}) + "\n" for event in events), encoding="utf-8")
+    (row,) = lawtrace.audit([CONSENT], path, [PAY])
+    assert row.outcome == "broken"

@@ -227,7 +227,7 @@ def test_a_snapshot_is_json_and_fits_its_rules_only() -> None:
     guard = guard_of(RECORD)
     made(guard, CANCEL)
     snapshot = guard.snapshot()
-    assert json.loads(snapshot)["version"] == "lawtrace.guard/5"
+    assert json.loads(snapshot)["version"] == "lawtrace.guard/6"
     with pytest.raises(InputError, match="other rules or tools"):
         Guard.restore(snapshot, [CLOSED], TOOLS)
     for damaged in (b"", b"{}", b"[1]", b"\x80", snapshot[:-5], snapshot.replace(b'"traces"', b'"trace"')):
@@ -238,7 +238,8 @@ def test_a_snapshot_is_json_and_fits_its_rules_only() -> None:
 def test_an_environment_or_functions_are_tools() -> None:
     bank = lawtrace.load_environment("banking")
     guard = lawtrace.Guard(lawtrace.load_rules(bank.rules_file, bank), "banking")
-    decision = guard.before({"tool": "TransferFunds", "arguments": {"amount": 20}})
+    accounts = {"from_account_number": "123-4567-8901", "to_account_number": "123-4567-8902"}
+    decision = guard.before({"tool": "TransferFunds", "arguments": {**accounts, "amount": 20}})
     assert isinstance(decision, Refuse)
     assert "Call CheckAuthorization()" in decision.reason
     assert "PSD2 Article 97(1)(b)" in decision.reason

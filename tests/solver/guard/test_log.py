@@ -119,11 +119,13 @@ def test_a_call_whose_line_cannot_be_written_is_not_allowed(tmp_path: Path) -> N
 def test_values_that_are_no_json_are_not_recorded(tmp_path: Path) -> None:
     path = tmp_path / "guard.jsonl"
     guard = lawtrace.Guard(RULES, TOOLS, log=lawtrace.GuardLog(path))
-    call = lawtrace.Call("receipt", {"id": "R-1", "more": math.nan})
-    guard.before(call)
-    guard.after(call, math.inf)
-    assert [line.get("arguments") for line in lines(path)[2:]] == ["not recorded", None]
-    assert "result" not in lines(path)[3]
+    guard.before(lawtrace.Call("receipt", {"id": "R-1", "more": math.nan}))
+    guard.before(lawtrace.Call("read", ARGUMENTS))
+    guard.after(lawtrace.Call("read", ARGUMENTS), math.inf)
+    refused, _, answered = lines(path)[2:]
+    assert refused["arguments"] == "not recorded"
+    assert "not strict JSON" in str(refused["error"])
+    assert "result" not in answered
 
 
 def test_a_restored_guard_goes_on_with_the_log(tmp_path: Path) -> None:
