@@ -33,7 +33,7 @@ from lawtrace.solver.logic.syntax import And, Formula, body_of
 from lawtrace.solver.monitoring.first_order import FirstOrderMonitor, FirstOrderRule
 from lawtrace.solver.monitoring.monitor import Monitor
 
-RELEASED = Path(__file__).parents[1] / "docs" / "tasks" / "1.1" / "clinic.jsonl"
+TASKS = Path(__file__).parents[1] / "tests" / "data" / "tasks" / "clinic.jsonl"
 
 OPERATIONS = ("TransferFunds", "PayBill", "GetAccountStatement")
 SEVEN = (
@@ -214,7 +214,7 @@ def measure_rules_with_time(repeat: int, growth: tuple[int, ...]) -> None:
 
 def measure_judging(repeat: int) -> None:
     """An attempt of eight calls by the 73 rules of the clinic: with monitors made for it, and with kept ones."""
-    tasks, _ = read_tasks(RELEASED)
+    tasks, _ = read_tasks(TASKS)
     task = max(tasks[:20], key=lambda task: len(task.calls))
     trace = [row.event for row in task.calls][:8]
     kept = RuleJudge(task.rules)

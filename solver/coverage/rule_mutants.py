@@ -15,7 +15,7 @@ mutants in normal form.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, Generic, Literal, TypeVar, get_args
+from typing import Final, Generic, Literal, TypeVar
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.errors import FormulaError
@@ -45,7 +45,6 @@ RuleMutationKind = Literal[
     "condition deleted", "window dropped", "window shifted", "comparison", "variable unbound", "tool exchanged",
     "F for O", "O for F",
 ]  # fmt: skip
-RULE_MUTATION_KINDS: Final[tuple[RuleMutationKind, ...]] = get_args(RuleMutationKind)
 
 _OTHER_SIGN: Final[dict[Operator, Operator]] = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 

@@ -303,16 +303,16 @@ class FirstOrderMonitor:
         values = [status.at_end(end) for status, _ in self._open]
         return False if True in values else None if None in values else True
 
-    def violated_at_end(self, end: int | None = None) -> list[Violation]:
+    def violated_at_end(self) -> list[Violation]:
         """The violations that the end of the trace makes certain; of steps that wait for the same, the first."""
-        return self._open_ones(lambda status: status.at_end(end) is True)
+        return self._open_ones(lambda status: status.at_end(None) is True)
 
     def _open_ones(self, chosen: Callable[[Pending], bool]) -> list[Violation]:
         return [found for (status, _), one in self._open.items() if chosen(status) for found in one.violations(None)]
 
-    def owed_count(self, end: int | None = None) -> int:
+    def owed_count(self) -> int:
         """How many violations the end of the trace makes certain."""
-        return sum(waiting.count for (status, _), waiting in self._open.items() if status.at_end(end) is True)
+        return sum(waiting.count for (status, _), waiting in self._open.items() if status.at_end(None) is True)
 
     @property
     def undecided(self) -> list[Violation]:
