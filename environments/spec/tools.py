@@ -155,6 +155,7 @@ class Tool:
         returns: the type of the whole result of a tool without state, which has no ``results``: an object, a list, a
             text. None: nothing is known of it.
         hint: when to call the tool. Left out of the documentation by default, since it reveals the rules.
+        error_texts: of a tool without state, patterns for the beginning of results that are texts of errors.
         declared_at: file and line of the declaration, for errors.
     """
 
@@ -173,6 +174,7 @@ class Tool:
     leak_words: tuple[str, ...] = ()
     hint: str | None = None
     returns: ValueType | None = None
+    error_texts: tuple[str, ...] = ()
     declared_at: tuple[str, int] = field(default_factory=lambda: _caller(), init=False, compare=False, repr=False)
 
     def parameter(self, name: str) -> Parameter:

@@ -11,15 +11,17 @@
 | JSON Schema | ``{"NAME": {schema of the arguments}, ...}``, or one schema with ``title`` |
 
 Lists of them may stand alone, in ``tools`` or ``functions`` of an object (a request, a list of MCP), or in its
-``result``.
+``result``. ``error_texts`` beside ``tools`` has patterns for results that are errors (`tool_schemas.outcomes`).
 """
 
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from lawtrace.environments.literals import fields_of
+from lawtrace.environments.tool_schemas.outcomes import read_error_texts
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.schemas.events import Json
 
@@ -50,8 +52,9 @@ def read_forms(value: Json, place: str) -> Iterator[ToolSchema]:
     fields: dict[str, Any] = value
     lists = [name for name in _LISTS if isinstance(fields.get(name), list)]
     if lists:
-        for name in lists:
-            yield from read_forms(fields[name], place)
+        texts = read_error_texts(fields.get("error_texts"), place)
+        for tool in (tool for name in lists for tool in read_forms(fields[name], place)):
+            yield replace(tool, error_texts=(*tool.error_texts, *texts))
         return
     if isinstance(fields.get("result"), dict) and isinstance(fields["result"].get("tools"), list):
         yield from read_forms(fields["result"], place)
@@ -83,7 +86,8 @@ def search_forms(value: Json, place: str) -> Iterator[ToolSchema]:
         if not isinstance(one, dict):
             continue
         fields: dict[str, Any] = one
-        found = [*read_forms({name: fields[name] for name in _LISTS if isinstance(fields.get(name), list)}, place)]
+        lists = {name: fields[name] for name in _LISTS if isinstance(fields.get(name), list)}
+        found = [*read_forms(lists and {**lists, "error_texts": fields.get("error_texts")}, place)]
         if isinstance(key := fields.get("key"), str) and _ATTRIBUTE.search(key):
             found += _in_text(fields_of(fields.get("value")).get("stringValue"), place)
         for key, inner in fields.items():

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, cast
 
 from pydantic import TypeAdapter
@@ -10,6 +11,7 @@ from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
 from pydantic_core import to_jsonable_python
 
 from lawtrace.environments.tool_schemas.forms import PARAMETERS, read_forms
+from lawtrace.environments.tool_schemas.outcomes import read_error_texts
 from lawtrace.environments.tool_schemas.schemas import ToolSchema, unique_schemas
 from lawtrace.schemas.errors import InputError
 
@@ -18,13 +20,17 @@ def read_given_tools(tools: Mapping[str, Any] | Iterable[Any]) -> list[ToolSchem
     """The tools, each once.
 
     Args:
-        tools: a mapping from names to JSON Schemas of arguments; or entries, each a name, a function, a `ToolSchema` or
+        tools: a mapping from names to JSON Schemas of arguments; a mapping with entries in ``tools`` and patterns for
+            results that are texts of errors in ``error_texts``; or entries, each a name, a function, a `ToolSchema` or
             a schema in one of the forms of `lawtrace.environments.tool_schemas.forms`.
 
     Raises InputError naming the entry that is no tool, or two that differ and have one name.
     """
     if isinstance(tools, Mapping):
         named = cast("Mapping[str, Any]", tools)
+        if isinstance(entries := named.get("tools"), list | tuple):
+            texts = read_error_texts(named.get("error_texts"), "tools")
+            return [replace(one, error_texts=texts) for one in read_given_tools(cast("list[Any]", entries))]
         return [ToolSchema(name, "", _schema(schema, name), None, f"tool {name!r}") for name, schema in named.items()]
     return unique_schemas([one for number, entry in enumerate(tools, 1) for one in _read(entry, f"tool {number}")])
 

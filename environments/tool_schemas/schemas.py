@@ -14,8 +14,9 @@ from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import ObjectOf, ValueType
 from lawtrace.environments.tool_schemas.json_types import NO_TYPE, SchemaReader
+from lawtrace.environments.tool_schemas.outcomes import outcome_of
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.events import SPEAKERS
+from lawtrace.schemas.events import SPEAKERS, CallOutcome, Json
 
 RESULT: Final = "result"
 _RECORDED: Final = FromUser(OneOf(()))
@@ -32,6 +33,7 @@ class ToolSchema:
         annotations: hints of MCP, such as ``readOnlyHint``.
         place: where it is described.
         notes: what was lost on the way from the document to the schema.
+        error_texts: patterns for the beginning of results that are texts of errors.
     """
 
     name: str
@@ -41,6 +43,14 @@ class ToolSchema:
     place: str
     annotations: Mapping[str, Any] = field(default_factory=dict[str, Any])
     notes: tuple[str, ...] = ()
+    error_texts: tuple[str, ...] = ()
+
+    def outcome(self, result: Json, error: str | None) -> tuple[CallOutcome, str | None]:
+        """The outcome of a call that was made, and the error if it raised; see `outcome_of`."""
+        unclear = self.result is not None and isinstance(result, dict) and ("error" in result or "isError" in result)
+        returns = SchemaReader(self.result).read(self.result, RESULT) if self.result and unclear else None
+        promised = returns.fields if isinstance(returns, ObjectOf) else ()
+        return outcome_of(result, error, promised, self.error_texts)
 
     def argument(self, name: str) -> tuple[Mapping[str, Any] | None, bool]:
         """The schema of an argument, None if there is no such argument, and whether it can be left out."""
@@ -92,7 +102,7 @@ def declare_tool(schema: ToolSchema) -> DeclaredTool:
         returns = reader.read(schema.result, RESULT)
         returns = None if returns is ANY else returns
         left_open += _lines(schema.name, reader.left_open, known)
-    tool = Tool(schema.name, schema.description, parameters, returns=returns)
+    tool = Tool(schema.name, schema.description, parameters, returns=returns, error_texts=schema.error_texts)
     return DeclaredTool(tool, tuple(left_open))
 
 

@@ -1,21 +1,19 @@
 """Audit of transcripts: judges recorded conversations against a rule set."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import ObjectOf
+from lawtrace.environments.tool_schemas.outcomes import outcome_of as outcome_of_call
 from lawtrace.runs.audit.missing_data import DataGap, GapResolver, find_gaps
 from lawtrace.runs.audit.transcripts import Transcript, Turn
 from lawtrace.runs.scoring.judge import RuleJudge
 from lawtrace.schemas.audit_rows import AuditRow, OlderVerdict, RecordOutcome, sentence_of
-from lawtrace.schemas.events import SPEAKERS, Event, Json, event_labels, message_event
+from lawtrace.schemas.events import SPEAKERS, Event, event_labels, message_event
 from lawtrace.schemas.questions import Legality, ReadingsVerdict
 from lawtrace.schemas.verdict_rows import RuleVerdict
-from lawtrace.solver.guard.decisions import outcome_of as outcome_of_call
 from lawtrace.solver.rules import Rule
 
 AT_REFERENCE: Final = "the task demands this call"
@@ -164,20 +162,11 @@ def _event(environment: Environment, turn: Turn, *, timed: bool) -> Event:
     if call is None:
         return message_event(turn.message.speaker or "agent", turn.message.text, time, message)
     result = None if call.answer is None else call.answer.content
-    error = (call.answer and call.answer.error) or _reported_error(environment.tools.get(call.tool), result)
-    outcome = "failed" if call.answer is None else outcome_of_call(result, error)
-    outcome = "rejected" if call.tool in SPEAKERS else outcome  # no message: rules can say nothing of such a tool
-    return Event(call.tool, call.arguments or {}, outcome, result if error is None else None, error, time, message)
-
-
-def _reported_error(tool: Tool | None, result: Json) -> str | None:
-    """The error in a result: the text of an exception, such as ``NotFoundException: ...``, or an object with an
-    undocumented field ``error`` or ``isError``."""
-    if isinstance(result, str):
-        return result if re.match(r"\w*(Exception|Error)\b", result) else None
-    if not isinstance(result, dict):
-        return None
+    tool, told = environment.tools.get(call.tool), call.answer and call.answer.error
     promised = {declared.name for declared in tool.results} if tool else set[str]()
     if tool and isinstance(tool.returns, ObjectOf):
         promised |= tool.returns.fields.keys()
-    return next((str(result[name]) for name in ("error", "isError") if result.get(name) and name not in promised), None)
+    outcome, error = outcome_of_call(result, told or None, promised, tool.error_texts if tool else ())
+    if call.answer is None or call.tool in SPEAKERS:  # a tool of that name is no message: rules can say nothing of it
+        outcome = "failed"
+    return Event(call.tool, call.arguments or {}, outcome, result if error is None else None, error, time, message)

@@ -19,7 +19,7 @@ from lawtrace.runs.audit.transcripts import unwrap_result
 from lawtrace.schemas.choices import Fallback, GuardMode
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.events import SPEAKERS, CallOutcome, Event, Json
-from lawtrace.solver.guard.decisions import Allow, Call, Decision, OpenDuty, Refuse, Unchecked, outcome_of
+from lawtrace.solver.guard.decisions import Allow, Call, Decision, OpenDuty, Refuse, Unchecked
 from lawtrace.solver.guard.guard import Guard
 from lawtrace.solver.guard.log import GuardLog, Recorder, is_recordable
 from lawtrace.solver.rules import Rule, check_rules
@@ -217,7 +217,9 @@ class GuardedSession:
         """Record the outcome of a call that waits for it."""
         if self._open.pop(call.id, None) is None:
             return
-        event = Event(call.tool, call.arguments, outcome or outcome_of(result, error), result, error, self._now())
+        if outcome is None:
+            outcome, error = (self._current or ImportedTools()).schema(call.tool).outcome(result, error)
+        event = Event(call.tool, call.arguments, outcome, result if error is None else None, error, self._now())
         with self._logged():
             self._log.answered(self._now(), call.id, event)
         if not is_recordable(result):

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.events import SPEAKERS, CallOutcome, Event, Json
+from lawtrace.schemas.events import SPEAKERS, Event, Json
 from lawtrace.solver.rules import Rule
 
 MAX_WORDS: Final = 60
@@ -158,12 +158,6 @@ class Unchecked(Finding):
     @property
     def reason(self) -> str:
         return f"It could not be checked: {self.why}."
-
-
-def outcome_of(result: Json, error: str | None) -> CallOutcome:
-    """The outcome of a call that was made, by what it returned or the error that it raised."""
-    unsuccessful = isinstance(result, Mapping) and result.get("success") is False
-    return "raised" if error is not None else "failed" if unsuccessful else "completed"
 
 
 def join_findings(findings: Sequence[Finding]) -> Finding:

@@ -29,6 +29,7 @@ from lawtrace.environments.logs import get_logger
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.tool_schemas.arguments import ArgumentCheck
 from lawtrace.environments.tool_schemas.forms import as_mcp
+from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.schemas.choices import Fallback, GuardMode, OnArguable
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import SPEAKERS, CallOutcome, Event, Json, message_event
@@ -44,7 +45,6 @@ from lawtrace.solver.guard.decisions import (
     Unchecked,
     cite,
     join_findings,
-    outcome_of,
     read_call,
     steps_of,
 )
@@ -170,7 +170,9 @@ class Guard:
         self._log = Recorder(log, self.mode)
         if log is not None:
             self._log.began(int(clock()), self._rules)
-            self._log.note(int(clock()), "tools", tools=[as_mcp(tool) for tool in self.tools.values()])
+            texts = sorted({text for tool in self.tools.values() for text in tool.error_texts})
+            more = {"error_texts": texts} if texts else {}
+            self._log.note(int(clock()), "tools", tools=[*map(as_mcp, self.tools.values())], **more)
 
     # Calls
 
@@ -244,17 +246,19 @@ class Guard:
     ) -> None:
         """Record the outcome of a call: what it returned, or the error that it raised.
 
-        `outcome`: by default a call with an error has ``raised``, one whose result says ``"success": false`` has
-        ``failed``, and any other is ``completed``. Of equal calls without id, the one that was allowed first is meant.
+        `outcome`: by default as `lawtrace.environments.tool_schemas.outcomes` says. Of equal calls without id, the one
+        that was allowed first is meant.
         """
         made, _ = self._read(call)
         if made.tool in SPEAKERS:
             return  # no message, and rules can say nothing of a tool with this name
-        outcome = outcome or outcome_of(result, error)
+        if outcome is None:
+            schema = self.tools.get(made.tool) or ToolSchema(made.tool, "", {}, None, "")
+            outcome, error = schema.outcome(result, error)
         with self._lock:
             entry = self._traces.known(made)
             now = self._time(None) if entry is None else entry.time
-            event = Event(made.tool, made.arguments, outcome, result, error, now)
+            event = Event(made.tool, made.arguments, outcome, result if error is None else None, error, now)
             if entry is None:
                 self._traces.happen(event, now)
             else:

@@ -1,6 +1,7 @@
 """The tools that a guard stands in front of."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -23,7 +24,10 @@ def read_tools(tools: Tools) -> dict[str, ToolSchema]:
         tools = tools.environment
     if isinstance(tools, Environment):
         return {
-            name: ToolSchema(name, tool.summary, argument_schema(tool), result_schema(tool), f"{tools.name}, {name}")
+            name: replace(
+                ToolSchema(name, tool.summary, argument_schema(tool), result_schema(tool), f"{tools.name}, {name}"),
+                error_texts=tool.error_texts,
+            )
             for name, tool in tools.tools.items()
         }
     return {tool.name: tool for tool in read_given_tools(tools)}
