@@ -82,9 +82,8 @@ def count_cut_short(attempts: Sequence[Attempt]) -> dict[str, int]:
     }
 
 
-def count_by_outcome(verdicts: Sequence[Verdict], unusable: int) -> dict[str, dict[str, int]]:
-    """How many verdicts have each outcome; unusable rows are invalid. ``denied``: for readers of earlier versions,
-    which counted a second kind of task apart."""
-    counts = {outcome: sum(verdict.outcome == outcome for verdict in verdicts) for outcome in OUTCOMES}
+def count_by_outcome(verdicts: Sequence[Verdict], unusable: int) -> dict[str, int]:
+    """How many verdicts have each outcome; unusable rows are invalid."""
+    counts: dict[str, int] = {outcome: sum(verdict.outcome == outcome for verdict in verdicts) for outcome in OUTCOMES}
     counts["invalid"] += unusable
-    return {"outcomes": {**counts}, "denied": dict.fromkeys(OUTCOMES, 0)}
+    return counts

@@ -107,7 +107,7 @@ def grade(
     return CommandResult(
         {
             "verdicts": len(verdicts),
-            **count_by_outcome(verdicts, len(unusable)),
+            "outcomes": {**count_by_outcome(verdicts, len(unusable))},
             "cut_short": {**cut_short},
             "changed_rules": [asdict(one) for one in changed_rules],
             "moved": [str(one) for one in changed],
