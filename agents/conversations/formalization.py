@@ -40,12 +40,14 @@ from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.choices import Feedback
 from lawtrace.schemas.errors import NotRecorded
-from lawtrace.schemas.log_entries import Context
+from lawtrace.schemas.events import Event
+from lawtrace.schemas.log_entries import Context, MessageSent
 from lawtrace.schemas.model_spec import ModelSpec
+from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.questions import TraceOutcome
 from lawtrace.solver.logic.signature import environment_signature
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.search.problem import Found, Proof
+from lawtrace.solver.search.problem import Found, Proof, Unknown
 from lawtrace.solver.separation.answers import Judge, SeparatingTrace, rules_in_common
 from lawtrace.solver.separation.separation import Separator
 from lawtrace.solver.trace_notation import tell_session
@@ -60,6 +62,16 @@ MOST_WORDS: Final = 8_000
 """How many words of other provisions of the regulation are shown beside a group."""
 
 
+class FoundSession(StrictModel):
+    """A session of the search. ``end``: when it ends, in seconds since 1970."""
+
+    events: tuple[Event, ...]
+    end: int
+
+    def outcome(self, rules: Sequence[Rule]) -> TraceOutcome:
+        return Judge({rule.id: rule for rule in rules}).outcome(self.events, self.end)
+
+
 @dataclass(frozen=True)
 class Formalizing:
     """What all groups share.
@@ -72,6 +84,7 @@ class Formalizing:
         rounds: maximum proposals of a formalizer.
         feedback: what a formalizer gets back, besides the objections of code.
         trials: how often a conversation without a usable answer is held.
+        recorded: the message at a place of the runs that are replayed or resumed.
     """
 
     environment: Environment
@@ -85,6 +98,7 @@ class Formalizing:
     rounds: int
     feedback: Feedback = "traces"
     trials: int = 1
+    recorded: Callable[[Context], str | None] = lambda place: None
 
     async def groups(
         self, groups: Mapping[str, Sequence[Provision]], on_group: Callable[[], None] = lambda: None
@@ -106,7 +120,7 @@ class _Group:
 
     def __init__(self, setup: Formalizing, name: str, provisions: Sequence[Provision]) -> None:
         self._formalizers = {chr(ord("A") + number): model for number, model in enumerate(setup.formalizers)}
-        self._traces: list[SeparatingTrace] = []
+        self._found: list[FoundSession] = []
         self._again: set[str] = set()
         self._setup = setup
         self._name = name
@@ -235,12 +249,12 @@ class _Group:
         before = {(one.first, one.second): one for one in found.comparisons if seed > 1 and one.relation == "separated"}
         classes: dict[str, list[str]] = {}
         comparisons: list[Comparison] = []
-        traces: list[SeparatingTrace] = []
+        found_sessions: list[FoundSession] = []
         for name, rules in sets.items():
             for first, members in classes.items():
-                comparison, trace = _compare(environment, (first, sets[first]), (name, rules), seed)
+                comparison, session = self._compare((first, sets[first]), (name, rules), seed)
                 comparisons.append(before.get((first, name), comparison))
-                traces += [trace] if trace else []
+                found_sessions += [session] if session else []
                 if comparison.relation == "equal":
                     members.append(name)
                     break
@@ -249,11 +263,11 @@ class _Group:
         judges = {first: Judge({rule.id: rule for rule in sets[first]}) for first in classes}
         rules = next((sets[first] for first in classes if sets[first]), ())
         for rule in rules[:MOST_ALIKE] if seed == 1 else ():
-            forbidden = Separator(environment, rules).separate([rule], ())
-            traces += [forbidden.trace] if isinstance(forbidden, Found) else []
-        self._traces += traces
+            forbidden = self._separate([rule], (), rules)
+            found_sessions += [forbidden] if isinstance(forbidden, FoundSession) else []
+        self._found += found_sessions
         judged = {one.id: one.judgments for one in found.sessions}
-        sessions = {one.id: one for one in (_session(environment, trace, judges) for trace in self._traces)}
+        sessions = {one.id: one for one in (_session(environment, one, judges) for one in self._found)}
         ordered = sorted(sessions.values(), key=lambda one: (len({*one.outcomes.values()}) == 1, one.calls))
         return found.model_copy(
             update={
@@ -262,6 +276,40 @@ class _Group:
                 "sessions": tuple(one.model_copy(update={"judgments": judged.get(one.id, ())}) for one in ordered),
             }
         )
+
+    def _compare(
+        self, first: tuple[str, Sequence[Rule]], second: tuple[str, Sequence[Rule]], seed: int
+    ) -> tuple[Comparison, FoundSession | None]:
+        pair = {"first": first[0], "second": second[0]}
+        if not first[1] and not second[1]:
+            return Comparison(**pair, relation="equal", why="Neither has a rule."), None
+        answer = self._separate(first[1], second[1], (), seed)
+        match answer:
+            case FoundSession():
+                return Comparison(**pair, relation="separated"), answer
+            case Proof(shown=shown):
+                return Comparison(**pair, relation="equal", why=shown), None
+            case _:
+                return Comparison(**pair, relation="unknown", why=answer.why), None
+
+    def _separate(
+        self, first: Sequence[Rule], second: Sequence[Rule], context: Sequence[Rule], seed: int = 1
+    ) -> FoundSession | Proof[SeparatingTrace] | Unknown:
+        """A session that tells rule sets apart: the recorded one, if it still does, since another one would not be
+        judged; else what the search finds. It is a message of the log, from ``separation``."""
+        setup = self._setup
+        rules = json.dumps([[rule.model_dump(mode="json") for rule in part] for part in (first, second, context)])
+        unit = f"{self._name}, {hashlib.sha256(rules.encode()).hexdigest()[:8]}"
+        place = setup.context.at(role="separation", unit=unit, conversation_kind="separation", turn=seed)
+        recorded = setup.recorded(place)
+        session = FoundSession.model_validate_json(recorded) if recorded else None
+        if session is None or session.outcome(first) == session.outcome(second):
+            answer = Separator(setup.environment, context, seed).separate(first, second)
+            if not isinstance(answer, Found):
+                return answer
+            session = FoundSession(events=answer.trace.events, end=answer.trace.end)
+        setup.event_log.record(MessageSent(context=place, source=place.role, content=session.model_dump_json()))
+        return session
 
     async def _asked(self, found: FormalizedGroup) -> FormalizedGroup:
         """Ask about the sessions that can still tell classes apart, and then about the others."""
@@ -311,23 +359,7 @@ class _Group:
         return tuple(given)
 
 
-def _compare(
-    environment: Environment, first: tuple[str, Sequence[Rule]], second: tuple[str, Sequence[Rule]], seed: int
-) -> tuple[Comparison, SeparatingTrace | None]:
-    pair = {"first": first[0], "second": second[0]}
-    if not first[1] and not second[1]:
-        return Comparison(**pair, relation="equal", why="Neither has a rule."), None
-    answer = Separator(environment, (), seed).separate(first[1], second[1])
-    match answer:
-        case Found(trace):
-            return Comparison(**pair, relation="separated"), trace
-        case Proof(shown=shown):
-            return Comparison(**pair, relation="equal", why=shown), None
-        case _:
-            return Comparison(**pair, relation="unknown", why=answer.why), None
-
-
-def _session(environment: Environment, trace: SeparatingTrace, judges: Mapping[str, Judge]) -> AskedSession:
+def _session(environment: Environment, trace: FoundSession, judges: Mapping[str, Judge]) -> AskedSession:
     told = tell_session(trace.events, trace.end, environment)
     told += "" if environment.simulated else "\nArguments and results that are not named do not matter."
     happened = [(event.tool, dict(event.arguments), event.result, event.time) for event in trace.events]

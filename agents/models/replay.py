@@ -29,6 +29,10 @@ class ReplaySource(Protocol):
         conversation, the role, its model and the turn."""
         ...
 
+    def message(self, place: Context) -> str | None:
+        """The content of the message at a turn of a conversation."""
+        ...
+
     def models(self, role: str) -> Sequence[RecordedModel]:
         """The models of a role, in the order of their first answers."""
         ...

@@ -149,6 +149,11 @@ class ModelClients:
         """The record whose answers of scripted roles are used: they are free, so not those of another version."""
         return self._earlier if self._earlier and self._earlier.written_by == version("lawtrace") else None
 
+    def recorded_message(self, place: Context) -> str | None:
+        """The content of a message of the run that is resumed, or of one that a model replays."""
+        sources = [*([self._earlier] if self._earlier else ()), *(one.source for one in self._replays.values())]
+        return next((text for one in sources if (text := one.message(place)) is not None), None)
+
     async def close(self) -> None:
         for endpoint in self._endpoints.values():
             await endpoint.client.close()

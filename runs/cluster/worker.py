@@ -174,6 +174,9 @@ class KnownAnswers:
     def answer(self, context: Context, request_hash: str, occurrence: int) -> ModelCalled | RoleFailed | None:
         return self._answers.get(_place(context, request_hash, occurrence))
 
+    def message(self, place: Context) -> str | None:
+        return None
+
     def models(self, role: str) -> Sequence[RecordedModel]:
         return ()
 

@@ -46,6 +46,7 @@ async def formalize(
         rounds=recipe.conversation.rounds,
         feedback=options.feedback,
         trials=1 + context.resumed,
+        recorded=context.clients.recorded_message,
     )
     return await formalizing.groups(groups, on_group)
 

@@ -35,7 +35,16 @@ from lawtrace.runs.store.event_log_rows import COLUMNS, RowReader, RowWriter
 from lawtrace.runs.store.recording import find_recording, read_recording
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.events import Json
-from lawtrace.schemas.log_entries import Context, Entry, EntryKind, ModelCalled, RequestSent, RoleFailed, RunResumed
+from lawtrace.schemas.log_entries import (
+    Context,
+    Entry,
+    EntryKind,
+    MessageSent,
+    ModelCalled,
+    RequestSent,
+    RoleFailed,
+    RunResumed,
+)
 from lawtrace.schemas.model_spec import ModelParameters, RecordedModel
 
 Clock = Callable[[], datetime]
@@ -192,6 +201,10 @@ class EventLogFile:
         )
         found = self.entry(rows[0]) if rows else None
         return found if isinstance(found, ModelCalled | RoleFailed) else None
+
+    def message(self, place: Context) -> str | None:
+        said = (one for one in self.conversation(place.conversation_id) if isinstance(one, MessageSent))
+        return next((one.content for one in said if one.context.turn == place.turn), None)
 
     def models(self, role: str) -> Sequence[RecordedModel]:
         rows = self.rows(
