@@ -14,8 +14,9 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.schemas.choices import Feedback
 from lawtrace.schemas.errors import NotRecorded
-from lawtrace.schemas.log_entries import Context
+from lawtrace.schemas.log_entries import Context, MessageSent
 from lawtrace.schemas.model_spec import ModelSpec
+from lawtrace.solver.separation.separation import Separator
 from tests.support.transcripts import Cast, Script
 
 BANKING = load_domain("banking").environment
@@ -65,6 +66,7 @@ async def formalize(
     event_log: MemoryEventLog | None = None,
     feedback: Feedback = "traces",
     critic: Script = lambda _: '{"objections": []}',
+    recorded: Callable[[Context], str | None] = lambda place: None,
 ) -> FormalizedGroup:
     casts: dict[str, Callable[[str], Cast]] = {}
     for name, script in {**models, **(judges or {})}.items():
@@ -82,6 +84,7 @@ async def formalize(
         event_log=event_log or MemoryEventLog(),
         rounds=2,
         feedback=feedback,
+        recorded=recorded,
     ).groups({"Article 1": provision_groups(LAW)["Article 1"]})
     return group
 
@@ -109,6 +112,19 @@ async def test_a_recording_that_ends_before_the_critic_answers_leaves_what_was_w
     assert [(one.failure, len(one.rules)) for one in group.formalizations] == [(None, 1), (None, 1)]
     with pytest.raises(NotRecorded):  # not even the first answer
         await formalize({"one": ended})
+
+
+async def test_recorded_sessions_are_taken_while_they_separate(monkeypatch: pytest.MonkeyPatch) -> None:
+    def said(place: Context) -> str | None:
+        return next(iter(one.content for one in log.entries if isinstance(one, MessageSent) and one.context == place))
+
+    authors, judges = {"one": writing(BEFORE), "two": writing(AFTER)}, {"judge": judging("unlawful")}
+    found = await formalize(authors, judges, event_log=(log := MemoryEventLog()))
+    with monkeypatch.context() as patch:
+        patch.delattr(Separator, "separate")
+        assert (await formalize(authors, judges, recorded=said)).sessions == found.sessions
+    stale = '{"events": [], "end": 0}'  # all keep it
+    assert (await formalize(authors, judges, recorded=lambda place: stale)).sessions == found.sessions
 
 
 @pytest.mark.parametrize(
