@@ -17,10 +17,15 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $(READY)
 
-# The full pipeline with the defaults: banking, rules of recorded models, other roles offline, no key, no network.
+# From law to report for banking, with rules of recorded models; then contrast pairs, with a recorded model beside the
+# baselines. No key, no network.
+PAIRS = docs/tasks/pairs/payments.jsonl
 demo: $(READY)
 	$(BIN)/lawtrace run
-	@echo "The command is at $(BIN)/lawtrace."
+	$(BIN)/lawtrace run --tasks $(PAIRS) --model 'replay:pairs-payments#solver' \
+	  --model baseline:reference --model baseline:literal --model baseline:habit
+	@echo "Read how models argued over the law:  $(BIN)/lawtrace messages banking"
+	@echo "Test a model on the same pairs:       $(BIN)/lawtrace run --tasks $(PAIRS) --model openai:NAME"
 
 # The fast tier: run it at every commit.
 test: $(READY)
