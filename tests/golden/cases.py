@@ -136,6 +136,13 @@ def banking() -> None:
 
 
 @case()
+def pairs() -> None:
+    """The pairs of the demo, with their recorded solver."""
+    models = (word for one in ("replay:pairs-payments#solver", "baseline:habit") for word in ("--model", one))
+    run("--tasks", ROOT / "docs/tasks/pairs/payments.jsonl", *models)
+
+
+@case()
 def telehealth() -> None:
     run("--env", "telehealth", *sets("tasks.count=2", "tasks.spare=2"))
 
