@@ -249,12 +249,11 @@ class _Group:
         before = {(one.first, one.second): one for one in found.comparisons if seed > 1 and one.relation == "separated"}
         classes: dict[str, list[str]] = {}
         comparisons: list[Comparison] = []
-        found_sessions: list[FoundSession] = []
         for name, rules in sets.items():
             for first, members in classes.items():
                 comparison, session = self._compare((first, sets[first]), (name, rules), seed)
                 comparisons.append(before.get((first, name), comparison))
-                found_sessions += [session] if session else []
+                self._found += [session] if session else []
                 if comparison.relation == "equal":
                     members.append(name)
                     break
@@ -264,8 +263,7 @@ class _Group:
         rules = next((sets[first] for first in classes if sets[first]), ())
         for rule in rules[:MOST_ALIKE] if seed == 1 else ():
             forbidden = self._separate([rule], (), rules)
-            found_sessions += [forbidden] if isinstance(forbidden, FoundSession) else []
-        self._found += found_sessions
+            self._found += [forbidden] if isinstance(forbidden, FoundSession) else []
         judged = {one.id: one.judgments for one in found.sessions}
         sessions = {one.id: one for one in (_session(environment, one, judges) for one in self._found)}
         ordered = sorted(sessions.values(), key=lambda one: (len({*one.outcomes.values()}) == 1, one.calls))

@@ -1,4 +1,4 @@
-"""Whether a call succeeded, by what was answered: the one meaning for guards, audits and simulators.
+"""Whether a call succeeded, by what was answered: the one meaning for guards and audits. Simulators declare outcomes.
 
 A call did not succeed if it raised, or was answered by an object with ``"success": false`` or with a field ``error`` or
 ``isError`` that its tool does not promise, or by the text of an error. Which texts are errors is said once for a set of

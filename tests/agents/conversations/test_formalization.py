@@ -116,7 +116,7 @@ async def test_a_recording_that_ends_before_the_critic_answers_leaves_what_was_w
 
 async def test_recorded_sessions_are_taken_while_they_separate(monkeypatch: pytest.MonkeyPatch) -> None:
     def said(place: Context) -> str | None:
-        return next(iter(one.content for one in log.entries if isinstance(one, MessageSent) and one.context == place))
+        return next(one.content for one in log.entries if isinstance(one, MessageSent) and one.context == place)
 
     authors, judges = {"one": writing(BEFORE), "two": writing(AFTER)}, {"judge": judging("unlawful")}
     found = await formalize(authors, judges, event_log=(log := MemoryEventLog()))
