@@ -18,7 +18,7 @@ from lawtrace.schemas.errors import InputError, NotRecorded
 from lawtrace.schemas.log_entries import Context
 from lawtrace.solver.lint.findings import RuleFinding
 from lawtrace.solver.lint.rule_sets import analyse_rules, tell_rule_examples
-from lawtrace.solver.logic.syntax import atoms_of
+from lawtrace.solver.logic.syntax import Formula, atoms_of
 from lawtrace.solver.rules import Definition, Rule, check_rules, used_definitions
 
 log = get_logger(__name__)
@@ -71,9 +71,16 @@ async def propose_rules(
         missing = [f"{citation}: write a rule, or give the reason in not_checkable" for citation in unanswered]
         return Critique(objections=(*objections, *(_objection(None, why) for why in missing)))
 
+    known: dict[Formula, tuple[str, str]] = {}
+
+    def told(rule: Rule) -> tuple[str, str]:
+        if rule.parsed not in known:
+            known[rule.parsed] = tell_rule_examples(environment, rule)
+        return known[rule.parsed]
+
     def search(proposal: Proposal) -> Candidates:
         rules = valid_rules(proposal, environment, regulation)
-        found = {rule.id: tell_rule_examples(environment, rule) for rule in rules} if feedback == "traces" else {}
+        found = {rule.id: told(rule) for rule in rules} if feedback == "traces" else {}
         return Candidates(
             proposal=proposal,
             findings=find_flaws(environment, rules),
@@ -167,7 +174,7 @@ def find_flaws(environment: Environment, rules: Sequence[Rule]) -> tuple[RuleObj
     """
     flaws: dict[str, RuleFinding] = {}
     needed: set[str] = set()
-    for finding in analyse_rules(environment, rules).findings if rules else ():
+    for finding in analyse_rules(environment, rules, redundancy=False).findings if rules else ():
         rule = None if finding.calls is not None else _rule_to_remove(finding, environment)
         if rule is None or rule in needed or rule in flaws or flaws.keys() & set(finding.reasons):
             continue

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from lawtrace.environments.spec.clock import SECONDS_PER_DAY
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult, NestedRows, Result, RowsResult, ValueResult
+from lawtrace.environments.spec.open_types import OrNull
 from lawtrace.environments.spec.tools import Parameter, Tool
 from lawtrace.environments.spec.types import Choice, ListOf, ObjectOf, ValueType
 from lawtrace.schemas.events import Json
@@ -36,7 +37,7 @@ def document_tool(tool: Tool, *, hints: bool = False) -> dict[str, Json]:
         "name": tool.name,
         "summary": _summary(tool, hints=hints),
         "parameters": [_document_parameter(parameter) for parameter in tool.parameters],
-        "returns": [_document_result(tool, result) for result in tool.results],
+        "returns": _document_returns(tool),
         "exceptions": [{"name": raised.exception, "description": raised.description} for raised in tool.raises],
     }
     if tool.fails:
@@ -87,11 +88,24 @@ def _document_parameter(parameter: Parameter) -> Json:
     }
 
 
-def _document_value(description: str, value_type: ValueType) -> dict[str, Json]:
+def _document_returns(tool: Tool) -> list[Json]:
+    """The fields of the result; of a tool without state that gives no object, what the result is."""
+    whole = tool.returns.value if isinstance(tool.returns, OrNull) else tool.returns
+    match whole:
+        case None:
+            return [_document_result(tool, result) for result in tool.results]
+        case ObjectOf(fields=fields, optional=optional, descriptions=said):
+            described = {name: _document_value(said.get(name, ""), fields[name], name in optional) for name in fields}
+            return [{"name": name, **value} for name, value in described.items()]
+        case _:
+            return [{"name": "result", **_document_value("", whole)}]
+
+
+def _document_value(description: str, value_type: ValueType, optional: bool = False) -> dict[str, Json]:
     """The type, the fields of an object or of the objects in a list, and the description."""
     fields = _object_fields(value_type)
     return {
-        "type": _type(value_type),
+        "type": _type(value_type) + (", may be absent" if optional else ""),
         **({} if fields is None else {"fields": fields}),
         "description": _with_format(description, value_type),
     }
@@ -102,14 +116,16 @@ def _object_fields(value_type: ValueType) -> dict[str, Json] | None:
     match value_type:
         case ListOf(items=items):
             return _object_fields(items)
-        case ObjectOf(fields=fields, optional=optional):
-            return {name: _document_field(part, optional=name in optional) for name, part in fields.items()}
+        case ObjectOf(fields=fields, optional=optional, descriptions=said):
+            return {name: _document_field(fields[name], said.get(name), optional=name in optional) for name in fields}
         case _:
             return None
 
 
-def _document_field(value_type: ValueType, *, optional: bool) -> Json:
-    """A field in a word or two; an object with its fields."""
+def _document_field(value_type: ValueType, description: str | None, *, optional: bool) -> Json:
+    """A field in a word or two if it has no description; an object with its fields."""
+    if description:
+        return _document_value(description, value_type, optional)
     fields, absent = _object_fields(value_type), ", may be absent" if optional else ""
     return _typed(value_type) + absent if fields is None else {"type": _type(value_type) + absent, "fields": fields}
 
@@ -155,8 +171,8 @@ def _options(choice: Choice) -> str:
 
 def _with_format(description: str, value_type: ValueType) -> str:
     if isinstance(value_type, Choice):
-        return f"{description} One of: {_options(value_type)}."
-    return f"{description} Format: {value_type.format}." if value_type.format else description
+        return f"{description} One of: {_options(value_type)}.".lstrip()
+    return f"{description} Format: {value_type.format}.".lstrip() if value_type.format else description
 
 
 class CallSchema(NamedTuple):

@@ -291,11 +291,13 @@ class ObjectOf(ValueType):
     Attributes:
         optional: the fields that may be absent.
         others: the type of fields with other names, if there may be some. Only tools without state have such objects.
+        descriptions: what is said of fields.
     """
 
     fields: Mapping[str, ValueType]
     optional: tuple[str, ...] = ()
     others: ValueType | None = None
+    descriptions: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
 
     def __post_init__(self) -> None:
         for name in self.optional:

@@ -124,7 +124,10 @@ class SchemaReader:
         elif more is True or more == {}:
             others = ANY
             self.left_open.append(f"{place}.*: fields of any name")
-        return ObjectOf(types, tuple(optional), others)
+        known = {name: (fields_of(part), self._resolved(fields_of(part))) for name, part in properties.items()}
+        said = {name: part.get("description", whole.get("description")) for name, (part, whole) in known.items()}
+        descriptions = {name: text for name, text in said.items() if isinstance(text, str)}
+        return ObjectOf(types, tuple(optional), others, descriptions)
 
     # Several schemas for one value
 

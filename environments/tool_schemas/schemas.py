@@ -1,5 +1,6 @@
 """The schema of a tool, and the environment that schemas make."""
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -161,10 +162,12 @@ def _refuse(name: str) -> Callable[[Random], State]:
 
 
 def _parameter(schema: ToolSchema, name: str, value_type: ValueType, arguments: ObjectOf) -> Parameter:
-    description = fields_of(fields_of(schema.parameters.get("properties")).get(name)).get("description")
-    return Parameter(
-        name, value_type, str(description or ""), _RECORDED, required=name not in arguments.optional, malformed=None
-    )
+    given = fields_of(fields_of(schema.parameters.get("properties")).get(name)).get("default")
+    description = arguments.descriptions.get(name, "")
+    if given is not None:
+        description = f"{description} Default: {json.dumps(given)}.".lstrip()
+    required = name not in arguments.optional
+    return Parameter(name, value_type, description, _RECORDED, required=required, malformed=None)
 
 
 def _lines(tool: str, notes: Sequence[str], known: Sequence[str] = ()) -> list[str]:

@@ -18,7 +18,6 @@ TACAS 2002.)
 """
 
 from collections.abc import Collection, Sequence
-from functools import reduce
 from typing import Final, Literal, assert_never
 
 from lawtrace.schemas.errors import FormulaError
@@ -116,7 +115,8 @@ class _Closure:
         return self._known[key]
 
     def _number(self, formula: s.Formula, truth: bool) -> int:
-        conjoin, disjoin = ("and", "or") if truth else ("or", "and")
+        conjoin: Literal["and", "or"] = "and" if truth else "or"
+        disjoin: Literal["and", "or"] = "or" if truth else "and"
         match formula:
             case s.Top():
                 return self.add("constant", truth)
@@ -127,9 +127,9 @@ class _Closure:
             case s.Not(f):
                 return self.of(f, not truth)
             case s.And(operands):
-                return reduce(lambda one, other: self.add(conjoin, one, other), [self.of(f, truth) for f in operands])
+                return self._joined(conjoin, [self.of(f, truth) for f in operands])
             case s.Or(operands):
-                return reduce(lambda one, other: self.add(disjoin, one, other), [self.of(f, truth) for f in operands])
+                return self._joined(disjoin, [self.of(f, truth) for f in operands])
             case s.Next(f):
                 return self.add("next", self.of(f, truth), not truth)
             case s.Until(f, g):
@@ -142,6 +142,13 @@ class _Closure:
                 raise FormulaError(f"`{formula}` has no automaton")
             case _:
                 return self.of(in_core(formula), truth)
+
+    def _joined(self, kind: Literal["and", "or"], parts: list[int]) -> int:
+        """All parts, joined in pairs, and these again: so a long list is not deeply nested."""
+        while len(parts) > 1:
+            last = parts[-1:] if len(parts) % 2 else []
+            parts = [*(self.add(kind, *pair) for pair in zip(parts[::2], parts[1::2], strict=False)), *last]
+        return parts[0]
 
 
 class _Progression:
@@ -159,7 +166,8 @@ class _Progression:
             if kind in ("yesterday", "since", "never since")
         }
         """For each formula about the past its register, and the formula whose value goes there."""
-        self._unfolded: Final[dict[tuple[int, int], list[Obligation]]] = {}
+        self._reads: Final = _what_is_read(closure.nodes)
+        self._left: Final[dict[tuple[int, int, int], Obligation]] = {}
         self._progressed: Final[dict[tuple[int, int, int], Obligation]] = {}
         self._owed = 0
         # At the start, the whole formula is promised. The promise is lenient if the empty trace satisfies the formula.
@@ -182,33 +190,31 @@ class _Progression:
         after = any_of(*(self._clause_after((clause, letter, registers)) for clause in obligation))
         if after in (TRUE, FALSE):  # without an obligation, the registers do not matter
             return after, 0
-        leaves = self._unfold(letter, registers)
-        return after, sum(bit for bit, kept in self._registers.values() if leaves[kept] == TRUE)
+        kept = (bit for bit, kept in self._registers.values() if self._leaves(kept, letter, registers) == TRUE)
+        return after, sum(kept)
 
     def _clause_after(self, step: tuple[int, int, int]) -> Obligation:
         """The progression of one clause, cached because states share clauses."""
         if step not in self._progressed:
             clause, letter, registers = step
-            leaves = self._unfold(letter, registers)
             after = TRUE
             while clause and after:
                 promised = clause & -clause
                 clause ^= promised
-                after = all_of(after, leaves[(promised.bit_length() - 1) // 2])
+                after = all_of(after, self._leaves((promised.bit_length() - 1) // 2, letter, registers))
             self._progressed[step] = after
         return self._progressed[step]
 
-    def _unfold(self, letter: int, registers: int) -> Sequence[Obligation]:
-        """The obligation that each closure formula leaves after a letter; of the past, none is left."""
-        key = (letter, registers)
-        if key not in self._unfolded:
-            leaves: list[Obligation] = []
-            for number in range(len(self._nodes)):
-                leaves.append(self._leaves(number, leaves, letter, registers))
-            self._unfolded[key] = leaves
-        return self._unfolded[key]
+    def _leaves(self, number: int, letter: int, registers: int) -> Obligation:
+        """The obligation that a closure formula leaves after a letter; of the past, none is left. It is cached by what
+        the formula reads, which is the same for many letters and registers."""
+        atoms, past = self._reads[number]
+        key = number, letter & atoms, registers & past
+        if key not in self._left:
+            self._left[key] = self._computed(*key)
+        return self._left[key]
 
-    def _leaves(self, number: int, leaves: Sequence[Obligation], letter: int, registers: int) -> Obligation:
+    def _computed(self, number: int, letter: int, registers: int) -> Obligation:
         kind, one, other = self._nodes[number]
         before = TRUE if registers >> number & 1 else FALSE
         match kind:
@@ -216,22 +222,25 @@ class _Progression:
                 return TRUE if one else FALSE
             case "atom":
                 return TRUE if letter >> one & 1 == other else FALSE
-            case "and":
-                return all_of(leaves[one], leaves[other])
-            case "or":
-                return any_of(leaves[one], leaves[other])
             case "next":
                 return self._promised(one, lenient=bool(other))
-            case "until":
-                return any_of(leaves[other], all_of(leaves[one], promise(number, lenient=False)))
-            case "release":
-                return all_of(leaves[other], any_of(leaves[one], promise(number, lenient=True)))
             case "yesterday":
                 return before
+            case _:
+                first, second = (self._leaves(operand, letter, registers) for operand in (one, other))
+        match kind:
+            case "and":
+                return all_of(first, second)
+            case "or":
+                return any_of(first, second)
+            case "until":
+                return any_of(second, all_of(first, promise(number, lenient=False)))
+            case "release":
+                return all_of(second, any_of(first, promise(number, lenient=True)))
             case "since":
-                return any_of(leaves[other], all_of(leaves[one], before))
+                return any_of(second, all_of(first, before))
             case "never since":
-                return all_of(leaves[other], any_of(leaves[one], before))
+                return all_of(second, any_of(first, before))
             case _:
                 assert_never(kind)
 
@@ -241,6 +250,26 @@ class _Progression:
         if kind == "constant" and bool(truth) == lenient:
             return TRUE if lenient else FALSE
         return promise(number, lenient=lenient)
+
+
+def _what_is_read(nodes: Sequence[_Node]) -> list[tuple[int, int]]:
+    """For each formula of the closure the masks of the atoms and of the registers that it depends on."""
+    found: list[tuple[int, int]] = []
+    for number, (kind, one, other) in enumerate(nodes):
+        atoms = past = 0
+        match kind:
+            case "constant" | "next":
+                pass
+            case "atom":
+                atoms = 1 << one
+            case "yesterday":
+                past = 1 << number
+            case _:
+                parts = found[one], found[other]
+                atoms = parts[0][0] | parts[1][0]
+                past = parts[0][1] | parts[1][1] | (1 << number if "since" in kind else 0)
+        found.append((atoms, past))
+    return found
 
 
 def _true_before(node: _Node) -> bool:

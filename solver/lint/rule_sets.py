@@ -288,7 +288,11 @@ def _rule_search(
 
 
 def analyse_rules(
-    environment: Environment, rules: Sequence[Rule], *, progress: Callable[[], None] = lambda: None
+    environment: Environment,
+    rules: Sequence[Rule],
+    *,
+    redundancy: bool = True,
+    progress: Callable[[], None] = lambda: None,
 ) -> RuleSetAnalysis:
     """The defects of a rule set, and traces that show that each rule is needed and that tools stay reachable.
 
@@ -297,6 +301,7 @@ def analyse_rules(
     Args:
         environment: where the rules are to be kept.
         rules: already accepted by `lawtrace.solver.rules.check_rules`.
+        redundancy: whether rules that others imply are sought, which takes most of the time.
         progress: called again and again.
     """
     search = _rule_search(environment, rules, progress)
@@ -312,11 +317,12 @@ def analyse_rules(
         progress()
         find_unreachable_tools(analysis)
         progress()
+    if redundancy and not conflicting:
         find_redundant_rules(analysis, candidates, _vacuously_kept(analysis))
     analysis.findings.extend(analysis.undecided_findings())
     findings, without_course = sort_by_interpretations(rules, analysis.findings)
     undecided = {rule for finding in findings if finding.kind == "undecided" for rule in finding.rules}
-    if not conflicting:
+    if redundancy and not conflicting:
         findings += find_unseparated_readings(rules, analysis.breaking, undecided)
     return RuleSetAnalysis(
         findings=tuple(findings),

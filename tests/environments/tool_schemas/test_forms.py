@@ -2,10 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from lawtrace.environments.runtime.documentation import document_tool
 from lawtrace.environments.tool_schemas.reading import is_tool_source, read_tool_schemas
 from lawtrace.environments.tool_schemas.schemas import declare_tool
 from lawtrace.schemas.errors import InputError
@@ -56,6 +57,24 @@ def test_each_form_gives_the_same_tool(value: object, tmp_path: Path) -> None:
     ]
     assert tool.parameter("room").description == "Which."
     assert is_tool_source(str(path))
+
+
+def test_documentation_shows_results_and_what_is_said_of_fields(tmp_path: Path) -> None:
+    paid = {"description": "In cents.", "type": "integer"}
+    rooms = {"type": "array", "items": {"type": "object", "properties": {"paid": paid, "free": {"type": "boolean"}}}}
+    result = {"type": "object", "properties": {"rooms": rooms, "paid": paid}, "required": ["rooms"]}
+    state = {"type": "string", "enum": ["free", "all"], "default": "all"}
+    arguments = {"type": "object", "properties": {"state": state}}
+    path = tmp_path / "tools.json"
+    path.write_text(json.dumps([{"name": "list", "inputSchema": arguments, "outputSchema": result}]), encoding="utf-8")
+    documented = document_tool(declare_tool(read_tool_schemas([str(path)])[0]).tool)
+    (parameter,) = cast("list[dict[str, str]]", documented["parameters"])
+    assert parameter["description"] == 'Default: "all". One of: free, all.'
+    fields = {"paid": {"type": "integer, may be absent", "description": "In cents."}, "free": "boolean, may be absent"}
+    assert documented["returns"] == [
+        {"name": "rooms", "type": "array of objects", "fields": fields, "description": ""},
+        {"name": "paid", "type": "integer, may be absent", "description": "In cents."},
+    ]
 
 
 def test_lines_and_files_are_joined_and_the_same_schema_counts_once(tmp_path: Path) -> None:
