@@ -167,6 +167,7 @@ class Guard:
     def _begin(self, clock: Callable[[], float], log: GuardLog | None) -> None:
         self._clock = clock
         self._traces = PossibleTraces(self._compiled)
+        self._undecided = 0
         self._log = Recorder(log, self.mode)
         if log is not None:
             self._log.began(int(clock()), self._rules)
@@ -194,6 +195,7 @@ class Guard:
                 decision = self._decide(
                     wanted.tool, lambda vocabulary: vocabulary.call_results(wanted.tool, wanted.arguments, now), now
                 )
+            self._undecided += decision.finding is not None and decision.finding.undecided
             number = self._log.decided(now, wanted, decision)
             if isinstance(decision, Allow):
                 decision = replace(decision, call=wanted)
@@ -228,7 +230,8 @@ class Guard:
         with self._lock:
             now = self._time(event.time)
             event = replace(event, time=now)
-            decision = self._decide(event.tool, lambda _: Representatives([event], exact=True), now)
+            decision = self._decide(event.tool, lambda _: Representatives([event]), now)
+            self._undecided += decision.finding is not None and decision.finding.undecided
             self._log.reviewed(now, event, decision)
             if isinstance(decision, Allow):
                 self._traces.happen(event, now)
@@ -315,6 +318,11 @@ class Guard:
             self._log.finished(now, duties, self.lost)
             return duties
 
+    @property
+    def undecided(self) -> int:
+        """How many calls could not be decided about, or not checked, since the session began or was restored."""
+        return self._undecided
+
     def concerns(self, tool: str) -> bool:
         """Whether a rule is about calls of the tool."""
         return any(component.concerns(tool) for component in self._compiled)
@@ -335,7 +343,7 @@ class Guard:
             for number, component in enumerate(trace.components):
                 with component.log.attempt():
                     if now is not None:
-                        component.replay([event for (event,) in trace.pending(number, waited_for=False)])
+                        component.replay([one.events[0] for one in trace.pending(number, waited_for=False)])
                         component.advance_time(now)
                     yield from component.interpretations
 
@@ -365,7 +373,8 @@ class Guard:
                 finding, arguable=(explain_readings(readings, self._questions, "The call is", _OF_A_CALL),)
             )
         refused = self.mode == "refuse" and self._refuses(finding)
-        _logger.info("guard.objection", tool=tool, rules=finding.rules, undecided=finding.undecided, refused=refused)
+        say = _logger.warning if finding.undecided and not refused else _logger.info
+        say("guard.objection", tool=tool, rules=finding.rules, undecided=finding.undecided, refused=refused)
         if refused:
             return Refuse(finding)
         warns = self.mode == "warn" and bool(certain)
@@ -404,7 +413,7 @@ class Guard:
     ) -> list[tuple[Sequence[Mapping[str, str]], Finding]]:
         """The objections of the rules of a component to what a call may become, with the readings that lead to them."""
         traces = [(trace.components[number], trace.pending(number)) for trace in self._traces.traces]
-        forced = [(whole, [*pending, made.events]) for whole, pending in traces]
+        forced = [(whole, [*pending, made]) for whole, pending in traces]
         if not self._traces.too_many and all(self._keeps_all(whole, events, now) for whole, events in forced):
             return []
         everyone = [(component, pending) for whole, pending in traces for component in whole.interpretations]
@@ -444,7 +453,7 @@ class Guard:
         )
         undecided: Sequence[Rule] = self._compiled[number].rules if self._traces.too_many else ()
         for component, pending in traces:
-            answer = self._examine(component, [*pending, made.events], now, exact=made.exact)
+            answer = self._examine(component, [*pending, made], now)
             if isinstance(answer, Impossible):
                 rules = [rule for rule in component.rules if rule.id in answer.rules]
                 first = self._first(component, pending, advised, made, rules, now) if advised else ()
@@ -455,11 +464,11 @@ class Guard:
             return None
         return Finding(tuple(rule.id for rule in undecided), undecided=True, unanswered=unanswered)
 
-    def _examine(self, component: Component, forced: PendingOutcomes, now: int, *, exact: bool) -> Answer[Path]:
+    def _examine(self, component: Component, forced: PendingOutcomes, now: int) -> Answer[Path]:
         """Whether the rules of a component can all be met; if not, with the rules that are in conflict."""
-        answer = decide(component, forced, now, Budget(self._options.steps), exact=exact)
+        answer = decide(component, forced, now, Budget(self._options.steps))
         while isinstance(answer, Impossible) and self._give_up(component, forced[:-1], now):
-            answer = decide(component, forced, now, Budget(self._options.steps), exact=exact)
+            answer = decide(component, forced, now, Budget(self._options.steps))
         if isinstance(answer, Continuation):
             learn(component, answer.result, answer.trace)
         elif isinstance(answer, Lost) and not answer.direct:
@@ -502,7 +511,8 @@ class Guard:
         advice = advise(component, made.events, rules, now, budget)
         if advice is None:
             return ()
-        steps = [*([event] for event in advice.events), [replace(event, time=advice.time) for event in made.events]]
+        later = replace(made, events=[replace(event, time=advice.time) for event in made.events])
+        steps = [*(Representatives([event]) for event in advice.events), later]
         for other, waiting in others:
             if other is not component and not is_allowed(other, [*waiting, *steps], now, budget):
                 return ()

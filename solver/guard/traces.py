@@ -19,6 +19,7 @@ from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.guard.decisions import Call
 from lawtrace.solver.search.events.component import CompiledComponent, Component
 from lawtrace.solver.search.events.event_search import PendingOutcomes
+from lawtrace.solver.search.events.vocabulary import Representatives
 
 MAX_TRACES: Final = 16
 """How many traces are followed: those of four calls without an answer, if no rule reads their results."""
@@ -124,14 +125,13 @@ class SessionTrace:
         `waited_for`: whether calls count whose answer may still come.
         """
         component = self.components[number]
-        found: list[Sequence[Event]] = []
+        found: list[Representatives] = []
         for entry in self._queue:
             if entry.event is not None:
                 if component.concerns(entry.event.tool):
-                    found.append([entry.event])
+                    found.append(Representatives([entry.event]))
             elif entry.call is not None and component.concerns(entry.call.tool) and waited_for:
-                results = component.vocabulary.call_results(entry.call.tool, entry.call.arguments, entry.time)
-                found.append(results.events)
+                found.append(component.vocabulary.call_results(entry.call.tool, entry.call.arguments, entry.time))
         return found
 
 
@@ -214,7 +214,7 @@ class PossibleTraces:
         for component in self._compiled:
             if component.concerns(call.tool):
                 made = component.vocabulary.call_results(call.tool, call.arguments, entry.time)
-                self.too_many = self.too_many or not made.exact
+                self.too_many = self.too_many or bool(made.unsure)
                 results += [event for event in made.events if event not in results]
         if len(self.traces) * (1 + len(results)) > MAX_TRACES:
             self.too_many = True

@@ -207,7 +207,7 @@ def find_trace(
     except FormulaError:  # the negation of a rule may have no monitor
         return Unknown("a rule has no monitor")
     component.advance_time(DEFAULT_START)
-    steps = steps or (EXHAUSTIVE_STEPS if component.vocabulary.exact else SEARCH_STEPS)
+    steps = steps or (SEARCH_STEPS if component.vocabulary.inexact else EXHAUSTIVE_STEPS)
     return decide(component, (), DEFAULT_START, Budget(steps, within, cost=len(rules)))
 
 

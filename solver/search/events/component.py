@@ -10,7 +10,8 @@ together under some readings. They share the monitors. What keeps all rules keep
 are told apart only if not all rules can be kept.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
@@ -292,6 +293,16 @@ class Component:
             name = rule.parsed.variables[0]
             found = [{name: value} for value in self.monitor(rule).status(rule.id).values]
         return tuple(sorted(found, key=repr))
+
+    @contextmanager
+    def protecting(self, rules: Collection[str]) -> Generator[None]:
+        """Defend only some rules for a while, given their ids."""
+        before = list(self.protected)
+        self.protected[:] = [rule.id in rules for rule in self.rules]
+        try:
+            yield
+        finally:
+            self.protected[:] = before
 
     def give_up(self, rule: str) -> None:
         """Stop defending a rule, given its id."""

@@ -16,6 +16,7 @@ import heapq
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice, product
+from math import prod
 from typing import Final
 
 from lawtrace.schemas.events import Event, Json
@@ -25,6 +26,7 @@ from lawtrace.solver.search.core import minimal_core, without_needless
 from lawtrace.solver.search.events.component import Component
 from lawtrace.solver.search.events.means_ends import MeansEnds
 from lawtrace.solver.search.events.space import Node, Path, RelevantTools, Successors
+from lawtrace.solver.search.events.vocabulary import Representatives
 from lawtrace.solver.search.problem import Answer, Budget, Found, Impossible, Obstacle, Unknown
 
 MAX_RESULTS: Final = 300
@@ -32,7 +34,7 @@ MAX_RESULTS: Final = 300
 MAX_AIMED: Final = 3
 """Of how many of them the duties are met one by one."""
 
-PendingOutcomes = Sequence[Sequence[Event]]
+PendingOutcomes = Sequence[Representatives]
 """What happens first: for each call in question the events that it may become."""
 
 
@@ -57,28 +59,41 @@ _OF_FEW = Unknown("the values and times that were tried may not be all that matt
 
 
 def decide(
-    component: Component,
-    forced: PendingOutcomes,
-    now: int,
-    budget: Budget,
-    *,
-    exact: bool = True,
-    thorough: bool = True,
+    component: Component, forced: PendingOutcomes, now: int, budget: Budget, *, thorough: bool = True
 ) -> Answer[Path]:
     """A continuation that keeps all protected rules after the trace so far and what is forced.
 
-    `exact`: whether the forced events are all that the calls in question may become. `thorough`: whether all that may
-    follow is searched if means-ends search finds nothing.
+    If that cannot be decided, maybe the rules to which the representative events are all that matter exclude each
+    continuation. `thorough`: whether all that may follow is searched if means-ends search finds nothing.
     """
+    answer = _decide(component, forced, now, budget, thorough=thorough)
+    if thorough and forced and isinstance(answer, Unknown):
+        unsure = component.vocabulary.inexact.union(_unsure(component, forced))
+        sure = [rule.id for rule in component.defended() if rule.id not in unsure]
+        with component.protecting(sure):
+            alone = _decide(component, forced, now, budget, thorough=thorough)
+        return alone if isinstance(alone, Impossible) else answer
+    return answer
+
+
+def _unsure(component: Component, forced: PendingOutcomes) -> set[str]:
+    """The ids of the rules to which the forced events may not be all that the calls in question may become."""
+    unsure = set[str]().union(*(one.unsure for one in forced))
+    if prod(len(one.events) for one in forced) > MAX_RESULTS:
+        several = (one.events[0].tool for one in forced if len(one.events) > 1)
+        unsure.update(*map(component.vocabulary.result_readers, several))
+    return unsure
+
+
+def _decide(component: Component, forced: PendingOutcomes, now: int, budget: Budget, *, thorough: bool) -> Answer[Path]:
     log = component.log
     with log.attempt():
-        component.advance_time(forced[0][0].time or now if forced else now)
+        component.advance_time(forced[0].events[0].time or now if forced else now)
         base = log.mark
         starts: list[Path] = []
         broken: list[Rule] = []
-        chosen = list(islice(product(*forced), MAX_RESULTS + 1))
-        exact = exact and len(chosen) <= MAX_RESULTS
-        for events in chosen[:MAX_RESULTS]:
+        exact = _unsure(component, forced).isdisjoint(rule.id for rule in component.defended())
+        for events in islice(product(*(one.events for one in forced)), MAX_RESULTS):
             log.back_to(base)
             distances = component.replay_pending(events, now)
             if distances is None:
@@ -211,17 +226,13 @@ def conflict(
 
     `rules`: the ids of those that stood in the way; see `Lost`.
     """
-    before = list(component.protected)
 
     def excludes(_: str, others: Sequence[str]) -> bool:
-        component.protected[:] = [rule.id in others for rule in component.rules]
-        return budget.left >= 0 and isinstance(decide(component, forced, now, budget), Impossible)
+        with component.protecting(others):
+            return budget.left >= 0 and isinstance(decide(component, forced, now, budget), Impossible)
 
     named = [rule.id for rule in component.rules if rule.id in rules]
-    try:
-        core = minimal_core(named, excludes) if len(named) > 1 else named
-    finally:
-        component.protected[:] = before
+    core = minimal_core(named, excludes) if len(named) > 1 else named
     return tuple(Obstacle("rule", rule) for rule in core)
 
 
@@ -268,7 +279,8 @@ def advise(
                     log.back_to(base)
 
                     def allowed(events: Sequence[Event], last: Event = last) -> bool:
-                        return is_allowed(component, [[one] for one in (*events, last)], _time(last), budget)
+                        forced = [Representatives([one]) for one in (*events, last)]
+                        return is_allowed(component, forced, _time(last), budget)
 
                     return Advice(without_needless(first, allowed), _time(last))
                 log.back_to(after)

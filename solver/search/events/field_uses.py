@@ -29,6 +29,7 @@ class Field:
         is_list: whether elements of it are looked for.
         tracked: whether its very value matters.
         readers: the ids of the rules that read it.
+        unsure: of these, the rules to which its representative values may not be all that matter.
     """
 
     tool: str
@@ -39,6 +40,7 @@ class Field:
     is_list: bool = False
     tracked: bool = False
     readers: set[str] = field(default_factory=set[str])
+    unsure: set[str] = field(default_factory=set[str])
 
 
 Member = Field | Name
@@ -64,7 +66,8 @@ class FieldUses:
     """What some rules do with the fields of calls.
 
     Attributes:
-        exact: whether representative events can be all that matter; see `lawtrace.solver.search.events.vocabulary`.
+        inexact: the ids of the rules to which representative events may not be all that matter; see
+            `lawtrace.solver.search.events.vocabulary`.
         fields: for each tool the fields that rules read.
         groups: fields and variables whose values are compared.
         attempted: the tools of which rules mean calls that did not complete, too.
@@ -74,7 +77,7 @@ class FieldUses:
     """
 
     def __init__(self, rules: Sequence[Rule]) -> None:
-        self.exact = True
+        self.inexact: Final[set[str]] = set()
         self.fields: Final[dict[str, dict[t.FieldPath, Field]]] = {}
         self.groups: Final = Groups()
         self.attempted: Final[set[str]] = set()
@@ -102,7 +105,8 @@ class FieldUses:
                 names = [leaf for leaf in c.condition_leaves(comparison) if isinstance(leaf, t.BoundVariable)]
                 if len(names) > 1:
                     self.groups.join([self._variable(name, rule, number) for name in names])
-                self.exact = self.exact and _is_exact(comparison)
+                if not _is_exact(comparison):
+                    self.inexact.add(rule)
                 self._read_aggregates(node, comparison, rule)
             case s.ForAll(variables) | s.Exists(variables):
                 self.variables = max(self.variables, len(variables))
@@ -117,6 +121,7 @@ class FieldUses:
                     if isinstance(leaf, t.FieldPath):
                         added = self._field(aggregate.atom.tool, leaf, rule)
                         added.tracked = True
+                        added.unsure.add(rule)
                         added.limits += [*limits, 0, 1]
 
     def _field(self, tool: str, path: t.FieldPath, rule: str) -> Field:
@@ -136,10 +141,11 @@ class FieldUses:
             texts = (text for leaf in c.condition_leaves(condition) for text in _texts(leaf))
             self.words.setdefault(tool, set()).update(texts)
         if isinstance(condition, c.ElementCondition):
-            self.exact = False
+            self.inexact.add(rule)
             for leaf in t.leaves(condition.elements):
                 if isinstance(leaf, t.FieldPath):
                     self._field(tool, leaf, rule).computed += c.condition_leaves(condition.part)
+                    self._field(tool, leaf, rule).unsure.add(rule)
             return
         for part in c.condition_parts(condition):
             self._read_condition(tool, part, rule, number)
@@ -160,16 +166,21 @@ class FieldUses:
             self._field(tool, right, rule).is_list = True
         is_plain = left in t.leaves(left) and right in t.leaves(right)
         if not is_plain or any(not isinstance(part, t.FieldPath | t.BoundVariable) for part in parts):
-            self.exact = False
+            self.inexact.add(rule)
             for read in fields:
                 read.computed += [left, right]
+                read.unsure.add(rule)
         elif len(parts) == 1 and fields:
             fields[0].tests.append(condition)
-            self.exact = self.exact and sign not in ("startswith", "endswith", "contains")
+            if sign in ("startswith", "endswith", "contains"):
+                self.inexact.add(rule)
+                fields[0].unsure.update(fields[0].readers if len(fields[0].tests) > 1 else ())
         else:
-            self.exact = self.exact and sign in ("==", "!=", "in")
+            is_ordered = sign not in ("==", "!=", "in")
+            self.inexact.update([rule] if is_ordered else ())
             for read in fields:
                 read.tracked = True
+                read.unsure.update([rule] if is_ordered else ())
             names = [self._variable(part, rule, number) for part in parts if isinstance(part, t.BoundVariable)]
             self.groups.join([*fields, *names])
 

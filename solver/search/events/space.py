@@ -92,12 +92,12 @@ class Successors:
         ordered = sorted(known, key=repr)
         live = vocabulary.live(ordered, (*(event for start in starts for event in start), *component.hint))
         found = vocabulary.events(relevant.tools, live, now)
-        events = found.events
+        events = [*found.events]
         if component.counts_steps:
             speaker = next((name for name in SPEAKERS if name not in component.tools), None)
             events += [Event("", {}) if speaker is None else message_event(speaker, "", now)]
         self._known_times: Final = times
-        self._exact = found.exact
+        self._exact = found.exact and vocabulary.inexact.isdisjoint(rule.id for rule in component.defended())
         self._cut: Final = found.cut
         self.events: Final = events
         self.fingerprint: Sequence[Sequence[Fingerprint]] = component.fingerprint({})

@@ -4,7 +4,7 @@ import datetime as dt
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Final, TypeVar
 
 from lawtrace.environments.tool_schemas.arguments import is_number, misfit
@@ -130,6 +130,13 @@ def neighbours(value: Scalar) -> list[Json]:
     if isinstance(value, str):
         return [value, f"{value}~", value[:-1]]
     return [value, value + 1, value - 1]
+
+
+def between(schema: Schema, values: Iterable[Json]) -> list[Json]:
+    """Numbers between those that are next to each other in order: whole ones unless the schema names other numbers."""
+    pairs = pairwise(sorted({one for one in values if is_number(one)}))
+    whole = schema.get("type") != "number"
+    return [math.floor(low) + 1 if whole or high - low >= 2 else (low + high) / 2 for low, high in pairs]
 
 
 def derived(terms: Sequence[Term], now: int | None) -> list[Json]:

@@ -4,8 +4,8 @@ The values of a field fall into classes. If rules compare it with literals only,
 of truths. If they compare it with variables or other fields, the values that matter are those of open duties, of the
 calls in question, the literals, and some that occur nowhere else. An event takes one value for each field.
 
-`Representatives.exact` says whether these events are all that matter. They are not where rules compute with fields,
-read the clock, or sum: then a search that finds nothing proves nothing.
+These events may not be all that matter to rules that compute with fields, compare them in order, read the clock, or
+sum: then a search that finds nothing proves nothing.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -38,13 +38,15 @@ class Representatives:
     """Events that stand for others.
 
     Attributes:
-        exact: whether they are all that matter.
+        exact: whether they are not only a part, since there are too many.
         cut: the fields of which not all lists were made.
+        unsure: of results of a call, the ids of the rules to which these may not be all that matter.
     """
 
-    events: list[Event]
-    exact: bool
+    events: Sequence[Event]
+    exact: bool = True
     cut: frozenset[Field] = frozenset()
+    unsure: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +61,13 @@ class Vocabulary:
     """The representative events of some rules, with values for their fields so that rules tell apart what they can.
 
     Attributes:
-        exact: whether representative events can be all that matter.
+        inexact: the ids of the rules to which representative events may not be all that matter.
     """
 
     def __init__(self, rules: Sequence[Rule], tools: Mapping[str, ToolSchema]) -> None:
         self._schemas: Final = tools
         self._uses: Final = FieldUses(rules)
-        self.exact: Final = self._uses.exact
+        self.inexact: Final = self._uses.inexact
         self._candidates: Final = lru_cache(MAX_CACHED, typed=True)(self._make_candidates)
         self._few: Final = lru_cache(MAX_CACHED, typed=True)(self._choose_few)
 
@@ -131,10 +133,13 @@ class Vocabulary:
         found: list[Json] = [value for test in field.tests for value in v.constants(test)]
         if field.tracked:
             found += self._group_values(self._uses.groups.of(field), live, items)
+            if field.unsure and first == RESULT:
+                found += [near for value in found if is_value(value) for near in v.neighbours(value)]
         else:
             extra = v.fresh(items, 1, found)
             found += [] if isinstance(extra, v.Absent) or (field.is_list and isinstance(extra, str)) else [extra]
         found += v.derived(field.computed, now) if field.computed else []
+        found += v.between(items, found)
         found += v.choices(items) or []
         found = [value for value in v.distinct(found) if v.admits(items, value)]
         candidates: list[v.Candidate] = [*(v.lists_of(found) if field.is_list else found)]
@@ -149,7 +154,7 @@ class Vocabulary:
     def events(self, tools: Collection[str], live: Live, now: int | None) -> Representatives:
         """The representative events of some tools at a time."""
         found: list[Event] = []
-        exact, cut = self.exact, frozenset[Field]()
+        exact, cut = True, frozenset[Field]()
         for tool in (name for name in self._uses.fields if name in tools):
             if tool in SPEAKERS:
                 found += self._messages(tool, live, now)
@@ -165,9 +170,15 @@ class Vocabulary:
         event = Event(tool, arguments, time=now)
         read = [field for field in self._uses.fields_of(tool) if field.path.path[0] == RESULT]
         if not read:
-            return Representatives([event], exact=True)
+            return Representatives([event])
         found = self._calls(self._schema(tool), self.live((), (event,)), now, arguments)
-        return replace(found, exact=found.exact and not any(field.computed for field in read))
+        unsure = (one.readers if one in found.cut or not found.exact else one.unsure for one in read)
+        return replace(found, unsure=frozenset().union(*unsure))
+
+    def result_readers(self, tool: str) -> set[str]:
+        """The ids of the rules that read results of a tool."""
+        fields = (field for field in self._uses.fields_of(tool) if field.path.path[0] == RESULT)
+        return set[str]().union(*(field.readers for field in fields))
 
     def _calls(
         self, schema: ToolSchema, live: Live, now: int | None, given: Mapping[str, Json] | None = None
@@ -187,7 +198,7 @@ class Vocabulary:
             return Representatives(events, exact=False, cut=frozenset(cut))
         if tool in self._uses.attempted and given is None:
             events += [Event(one.tool, one.arguments, "raised", time=now) for one in events]
-        return Representatives(events, given is None or not cut, frozenset(cut))
+        return Representatives(events, cut=frozenset(cut))
 
     def variants(
         self,
