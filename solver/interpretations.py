@@ -148,7 +148,7 @@ class JudgedRule(Conditional, Protocol):
     """A verdict on a rule."""
 
     @property
-    def outcome(self) -> TraceOutcome: ...
+    def trace_outcome(self) -> TraceOutcome: ...
 
 
 def judge_readings(
@@ -158,7 +158,7 @@ def judge_readings(
 
     `reached`: see `judge_attempt`.
     """
-    others = [rule for rule in rules if rule.outcome != "kept" and rule.under and rule.source == "law"]
+    others = [rule for rule in rules if rule.trace_outcome != "kept" and rule.under and rule.source == "law"]
     found: list[ReadingsVerdict] = []
     for group in groups:
         own = [rule for rule in others if next(iter(rule.under)) in group.questions]
@@ -168,7 +168,7 @@ def judge_readings(
             missed: list[tuple[str, ...]] = []
             for readings in group.combinations:
                 taken = dict(zip(group.questions, readings, strict=True))
-                verdicts.append((readings, worst(rule.outcome for rule in own if is_active(rule, taken))))
+                verdicts.append((readings, worst(rule.trace_outcome for rule in own if is_active(rule, taken))))
                 missed += [readings] if ends and not any(holds(under, taken) for under in ends) else []
             if own or missed:
                 found.append(ReadingsVerdict(questions=group.questions, outcomes=(*verdicts,), missed=(*missed,)))
@@ -201,7 +201,7 @@ def judge_attempt(
     questions are in one of the groups; {} if it is one under all, nothing if it reaches none.
     """
     readings = judge_readings(groups, rules, reached if all(reached) else ())
-    always = worst(rule.outcome for rule in rules if rule.source == "law" and not rule.under)
+    always = worst(rule.trace_outcome for rule in rules if rule.source == "law" and not rule.under)
     law: list[set[TraceOutcome]] = [{always}, *({outcome for _, outcome in group.outcomes} for group in readings)]
     ending: TraceOutcome = always if reached else "broken"
     success: list[set[TraceOutcome]] = [{ending}, *({outcome for _, outcome in group.successes} for group in readings)]
@@ -235,7 +235,7 @@ def _over_all(possible: Sequence[set[TraceOutcome]]) -> Legality:
 class _RuleOutcome:
     source: RuleSource
     under: Under
-    outcome: TraceOutcome
+    trace_outcome: TraceOutcome
 
 
 def legality_of(

@@ -7,16 +7,14 @@ from pydantic import Field
 
 from lawtrace.schemas.events import Event, Json, event_labels, name_events
 from lawtrace.schemas.models import StrictModel
-from lawtrace.schemas.questions import ReadingsVerdict
+from lawtrace.schemas.questions import Legality, ReadingsVerdict
 from lawtrace.schemas.verdict_rows import RuleVerdict
-
-RecordOutcome = Literal["kept", "broken", "arguable", "undetermined"]
 
 
 class OlderVerdict(StrictModel):
     """The verdict on one record by the version of the rules that an audit compares with."""
 
-    outcome: RecordOutcome
+    outcome: Legality
     rules: tuple[RuleVerdict, ...]
 
 
@@ -41,8 +39,8 @@ class AuditRow(StrictModel):
         place: file and row.
         conversation: its id; of a log the name of its file.
         labels: what the source says of it: reward, scores, task.
-        outcome: ``kept`` if the law is kept under all readings of open questions, ``broken`` if it is broken under all,
-            ``arguable`` if that turns on one, else ``undetermined``; ``invalid`` if the record cannot be judged.
+        outcome: ``lawful`` if the law is kept under all readings of open questions, ``unlawful`` if it is broken under
+            all, ``arguable`` if that turns on one, else ``undetermined``; ``invalid`` if the record cannot be judged.
         reason: why it is invalid, or one sentence for each broken or undetermined rule, with call and message.
         events: the judged events, with user and agent messages; ``broken_at`` of a rule is an index into them. The
             ``message`` of an event is the number of its message in the source, from 1. Of a log only the events that
@@ -54,11 +52,11 @@ class AuditRow(StrictModel):
         log: of a log, how much there is in it. The steps of its evidence are time points instead of events.
     """
 
-    schema_version: Literal["lawtrace.audit/2"] = "lawtrace.audit/2"
+    schema_version: Literal["lawtrace.audit/3"] = "lawtrace.audit/3"
     place: str
     conversation: str
     labels: Mapping[str, Json]
-    outcome: Literal[RecordOutcome, "invalid"]
+    outcome: Literal[Legality, "invalid"]
     reason: str
     rules: tuple[RuleVerdict, ...]
     events: tuple[Event, ...]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, Self, get_args
 
 from pydantic import Field
 
@@ -68,6 +68,7 @@ class RuleVerdict(StrictModel):
     Attributes:
         source: whether the law or the owner's manual demands it; ``under``: the readings of open questions under which
             it holds, as of the rule.
+        outcome: in an audit, the verdict in a word, as of `name`; whoever reads a row needs no other field.
         kept: whether the rule holds on the trace.
         undetermined: why the rule is neither kept nor broken: the record ends before it is decided, or lacks what the
             rule is about. Empty if it is one of the two.
@@ -95,6 +96,7 @@ class RuleVerdict(StrictModel):
     template: TemplateName
     source: RuleSource = Field(default="law", exclude_if=lambda value: value == "law")
     under: Mapping[str, tuple[str, ...]] = Field(default={}, exclude_if=lambda value: not value)
+    outcome: RuleOutcome | None = Field(default=None, exclude_if=lambda value: value is None)
     kept: bool
     undetermined: str = ""
     triggered: bool
@@ -116,8 +118,17 @@ class RuleVerdict(StrictModel):
             return "undetermined"
         return "broken" if self.broken else "kept" if self.triggered else "never triggered"
 
+    def stated(self, **changes: object) -> Self:
+        """The verdict with its outcome as a field, and with these changes."""
+        return self.model_copy(update={"outcome": self.name, **changes})
+
     @property
-    def outcome(self) -> TraceOutcome:
+    def readings(self) -> str:
+        """The readings under which the rule holds, for readers; empty if it holds under all."""
+        return "; ".join(f"{question}: {' or '.join(readings)}" for question, readings in self.under.items())
+
+    @property
+    def trace_outcome(self) -> TraceOutcome:
         """The verdict without regard to whether the rule is triggered."""
         return "undetermined" if self.undetermined else "kept" if self.kept else "broken"
 

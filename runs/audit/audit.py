@@ -45,9 +45,11 @@ COLUMNS: Final = (
     "conversation",
     "place",
     "reward",
+    "outcome",
     "rule",
     "provisions",
     "verdict",
+    "readings",
     "triggering_events",
     "call",
     "message",
@@ -213,6 +215,7 @@ def flat_records(rows: Iterable[AuditRow]) -> Iterator[dict[str, Json]]:
             "conversation": row.conversation,
             "place": row.place,
             "reward": row.labels.get("reward"),
+            "outcome": row.outcome,
         }
         if row.outcome == "invalid":
             yield {**dict.fromkeys(COLUMNS), **common, "verdict": "invalid", "reason": row.reason}
@@ -222,6 +225,7 @@ def flat_records(rows: Iterable[AuditRow]) -> Iterator[dict[str, Json]]:
                 "rule": rule.rule,
                 "provisions": "; ".join(rule.provisions),
                 "verdict": rule.name,
+                "readings": rule.readings,
                 "triggering_events": rule.triggers,
                 "call": rule.call,
                 "message": rule.message,

@@ -57,10 +57,8 @@ class FinishedAudit:
         """Those of conversations in which a rule is not kept, in either version of a backtest."""
         for _, line in numbered_lines(self.file):
             row = from_json(line)
-            if (
-                row["outcome"] in {"broken", "arguable", "undetermined"}
-                or (row.get("against") or row)["outcome"] == "broken"
-            ):
+            rules = [*row["rules"], *(row.get("against") or row)["rules"]]
+            if any(rule["outcome"] in {"broken", "undetermined"} for rule in rules):
                 yield AuditRow.model_validate(row)
 
 

@@ -1,6 +1,6 @@
 """Audit of transcripts: judges recorded conversations against a rule set."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -10,7 +10,7 @@ from lawtrace.environments.tool_schemas.outcomes import outcome_of as outcome_of
 from lawtrace.runs.audit.missing_data import DataGap, GapResolver, find_gaps
 from lawtrace.runs.audit.transcripts import Transcript, Turn
 from lawtrace.runs.scoring.judge import RuleJudge
-from lawtrace.schemas.audit_rows import AuditRow, OlderVerdict, RecordOutcome, sentence_of
+from lawtrace.schemas.audit_rows import AuditRow, OlderVerdict, sentence_of
 from lawtrace.schemas.events import SPEAKERS, Event, event_labels, message_event
 from lawtrace.schemas.questions import Legality, ReadingsVerdict
 from lawtrace.schemas.verdict_rows import RuleVerdict
@@ -40,7 +40,10 @@ class TranscriptAuditor:
         self._older: Final = None if against is None else _RuleSet(against, environment, complete=complete)
 
     def audit(self, transcript: Transcript) -> AuditRow:
-        """Judge one transcript. It is invalid if it calls tools, and the environment has none of them."""
+        """Judge one transcript.
+
+        It is invalid if the environment has none of the tools that it calls, or it has no call and triggers no rule.
+        """
         environment = self._environment
         if transcript.trouble is not None:
             return invalid_row(transcript, transcript.trouble)
@@ -58,6 +61,8 @@ class TranscriptAuditor:
         events = tuple(_event(environment, turn, timed=not backwards) for turn in turns)
         gaps = find_gaps(environment, turns, events)
         verdicts = self._rules.judge(events, gaps)
+        if not called and all(verdict.outcome == "never triggered" for verdict in verdicts):
+            return invalid_row(transcript, "it has no call, and no message triggers a rule")
         older = None if self._older is None else self._older.judge(events, gaps)
         demanded = {one.rule for one in verdicts if one.broken and _is_demanded(one, events, transcript)}
         outcome, readings, disputed = self._rules.outcome(verdicts)
@@ -80,14 +85,6 @@ class TranscriptAuditor:
         return OlderVerdict(outcome=self._older.outcome(verdicts)[0], rules=verdicts)
 
 
-_OUTCOMES: Final[Mapping[Legality, RecordOutcome]] = {
-    "lawful": "kept",
-    "unlawful": "broken",
-    "arguable": "arguable",
-    "undetermined": "undetermined",
-}
-
-
 class _RuleSet:
     """One version of the rules, ready to judge events."""
 
@@ -105,13 +102,11 @@ class _RuleSet:
         labels = event_labels(events) if any(verdict.at is not None for verdict in resolved) else []
         return tuple(_with_place(verdict, events, labels) for verdict in resolved)
 
-    def outcome(
-        self, verdicts: Sequence[RuleVerdict]
-    ) -> tuple[RecordOutcome, tuple[ReadingsVerdict, ...], Sequence[str]]:
+    def outcome(self, verdicts: Sequence[RuleVerdict]) -> tuple[Legality, tuple[ReadingsVerdict, ...], Sequence[str]]:
         """The outcome for a record, what it turns on, and what each reading says if it turns on one."""
         legality, readings = self._judge.legality(verdicts)
         disputed = self._judge.explain_readings(readings) if legality == "arguable" else ()
-        return _OUTCOMES[legality], readings, disputed
+        return legality, readings, disputed
 
 
 def reason_of(verdicts: Sequence[RuleVerdict], demanded: Iterable[str] = ()) -> str:
@@ -136,10 +131,10 @@ def invalid_row(transcript: Transcript, reason: str) -> AuditRow:
 
 
 def _with_place(verdict: RuleVerdict, events: Sequence[Event], labels: Sequence[str]) -> RuleVerdict:
-    """The verdict with the number of the call and of the message that it is about."""
+    """The verdict with its outcome, and with the number of the call and of the message that it is about."""
     if verdict.at is None:
-        return verdict
-    return verdict.model_copy(update={"call": labels[verdict.at], "message": events[verdict.at].message})
+        return verdict.stated()
+    return verdict.stated(call=labels[verdict.at], message=events[verdict.at].message)
 
 
 def _is_demanded(verdict: RuleVerdict, events: Sequence[Event], transcript: Transcript) -> bool:

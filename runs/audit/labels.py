@@ -103,7 +103,7 @@ def count_labels(tally: Tally, row: AuditRow, choice: LabelChoice) -> None:
         if bad is None:
             continue
         tally.add("label", name, str(bad))
-        for flagged in (*([ANY_RULE] if row.outcome == "broken" else []), *(one.rule for one in row.broken)):
+        for flagged in (*([ANY_RULE] if row.broken else []), *(one.rule for one in row.broken)):
             tally.add("label", name, str(bad), flagged)
 
 

@@ -12,7 +12,7 @@ from typing import Final, cast
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult, RowsResult
-from lawtrace.environments.spec.open_types import OrNull
+from lawtrace.environments.spec.open_types import ANY, OrNull
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import ListOf, ObjectOf, ValueType, WrongFormat, WrongType
 from lawtrace.runs.audit.transcripts import RecordedCall, Turn
@@ -69,7 +69,11 @@ def find_gaps(environment: Environment, turns: Sequence[Turn], events: Sequence[
         elif event.completed and (tool := environment.tools.get(call.tool)):
             arguments = [*_arguments(tool, call)]
             simulated, result = environment.simulated, call.answer.content
-            problems = [*arguments, *(_results(tool, result) if simulated else _returned(tool, result))]
+            results = (
+                _results(tool, result) if simulated else _misfit((RESULT,), "", RESULT, tool.returns or ANY, result)
+            )
+            # A field that is not declared does no harm: what a rule reads is there.
+            problems = [*arguments, *(one for one in results if not one[1].endswith(_NO_SUCH_FIELD))]
             if problems:
                 first, *others = dict.fromkeys(text for _, text in problems)
                 shown = "; ".join((first, *others[: NAMED_PROBLEMS - 1]))
@@ -169,13 +173,6 @@ def _results(tool: Tool, result: Json) -> Iterator[Problem]:
         kind = OrNull(one.type) if may_be_null else one.type
         in_rows = isinstance(one, RowsResult)
         yield from _misfit((RESULT, one.name), "result ", one.name, kind, fields[one.name], in_rows=in_rows)
-
-
-def _returned(tool: Tool, result: Json) -> Iterator[Problem]:
-    """What does not fit the declared result of a tool without state. More fields do no harm: rules cannot read them."""
-    for place, text in _misfit((RESULT,), "", RESULT, tool.returns, result) if tool.returns is not None else ():
-        if not text.endswith(_NO_SUCH_FIELD):
-            yield place, text
 
 
 def _misfit(

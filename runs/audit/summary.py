@@ -65,8 +65,9 @@ class AuditSummary:
         said = 0 if row.log else sum(event.tool in SPEAKERS for event in row.events)
         tally.add("messages", times=said)
         tally.add("calls", times=row.log.events if row.log else len(row.events) - said)
-        if row.outcome != "kept":
-            tally.add_example(row.outcome, text=f"{subject}: {row.reason}")
+        if row.reason:
+            kind = "against instructions" if row.outcome == "lawful" else row.outcome
+            tally.add_example(kind, text=f"{subject}: {row.reason}")
         for note in row.notes:
             tally.add_example("notes", text=f"{subject}: {note}")
         for verdict in row.rules:
@@ -96,7 +97,7 @@ class AuditSummary:
         return RuleCounts(*(self.tally.count("rule", rule, kind) for kind in kinds))
 
     def examples(self, kind: str) -> Examples:
-        """Why conversations are broken, undetermined or invalid, or the notes on them."""
+        """Why conversations are not lawful, or against instructions, or the notes on them, by kind."""
         return self.tally.examples(kind)
 
     @property

@@ -39,7 +39,7 @@ def count_versions(tally: Tally, row: AuditRow) -> None:
     """Count what both versions say of one conversation."""
     if row.against is None:
         return
-    tally.add("broken in", str(row.against.outcome == "broken"), str(row.outcome == "broken"))
+    tally.add("broken in", *(str(any(rule.broken for rule in of.rules)) for of in (row.against, row)))
     for name, old, new in pair_verdicts(row):
         tally.add("versions", name, *("absent" if one is None else one.name for one in (old, new)))
         difference = tell_difference(old, new)

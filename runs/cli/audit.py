@@ -34,8 +34,9 @@ from lawtrace.schemas.choices import AUDIT_FORMATS, AuditFormat
 from lawtrace.schemas.errors import InputError
 from lawtrace.solver.rules import Rule
 
-FAILURES = ("broken", "arguable", "undetermined", "invalid")
-"""The outcomes on which the command fails unless told otherwise."""
+RULE_FAILURES = ("broken", "undetermined")
+FAILURES = (*RULE_FAILURES, "unlawful", "arguable", "invalid")
+"""Outcomes of rules, and of conversations, on which the command fails unless told otherwise."""
 SHOWN_EXAMPLES = 3
 """How many examples of a difference are printed for each rule."""
 SHOWN_CHARACTERS = 1_000
@@ -68,7 +69,7 @@ def audit(
     ] = None,
     fail_on: Annotated[
         list[str] | None,
-        typer.Option(metavar="<outcome>[:<rule>]", help="Fail on this outcome; default: any but kept. Repeatable."),
+        typer.Option(metavar="<outcome>[:<rule>]", help="Fail on this outcome; default: on all of these. Repeatable."),
     ] = None,
     shard: ShardOption = None,
     out: OutOption = Path("audit.jsonl"),
@@ -106,7 +107,7 @@ def audit_by(
     rules = audit.job.rules
     failing = _failing(options.fail_on or FAILURES, rules)
     summary = audit.job.summary()
-    with ProgressBars().stage("conversations", None, lambda: f"{summary.outcomes.get('broken', 0)} broken") as step:
+    with ProgressBars().stage("conversations", None, lambda: f"{summary.outcomes.get('unlawful', 0)} unlawful") as step:
         if part is not None:
             write_shard(audit, options, part, out, summary, step)
         elif merged:
@@ -142,7 +143,7 @@ def _failing(texts: Sequence[str], rules: Sequence[Rule]) -> list[tuple[str, str
     found: list[tuple[str, str]] = []
     for text in texts:
         outcome, _, rule = text.partition(":")
-        if outcome not in FAILURES or (rule and outcome in {"arguable", "invalid"}):
+        if outcome not in FAILURES or (rule and outcome not in RULE_FAILURES):
             raise InputError(f"--fail-on {text!r}: write {', '.join(FAILURES)}, or broken:RULE, undetermined:RULE")
         if rule and rule not in {one.id for one in rules}:
             nearest = get_close_matches(rule, [one.id for one in rules], 1)
@@ -154,7 +155,7 @@ def _failing(texts: Sequence[str], rules: Sequence[Rule]) -> list[tuple[str, str
 
 def _count(summary: AuditSummary, outcome: str, rule: str) -> int:
     """How many conversations have the outcome, or the rule has it in."""
-    if outcome in {"arguable", "invalid"}:
+    if outcome not in RULE_FAILURES:
         return summary.outcomes.get(outcome, 0)
     counts = [summary.of(rule)] if rule else [*map(summary.of, summary.rules)]
     return sum(one.broken if outcome == "broken" else one.undetermined for one in counts)
@@ -162,13 +163,14 @@ def _count(summary: AuditSummary, outcome: str, rule: str) -> int:
 
 def _summary_shown(summary: AuditSummary, rules: Sequence[Rule]) -> Iterator[RenderableType]:
     """The notes, findings and tables of an audit."""
-    for kind in ("notes", *FAILURES):
+    conversations = ("unlawful", "arguable", "undetermined", "invalid")
+    for kind in ("notes", "against instructions", *conversations):
         yield from _example_notes(summary.examples(kind), kind)
     yield "Conversations by rule and verdict, and the events that trigger each rule:"
     demanded = ("at a call the task demands",) if summary.at_reference else ()
     columns = ("rule", "kept", "broken", "undetermined", "never triggered", "triggering events", *demanded)
     yield make_table(columns, ((rule.id, *summary.of(rule.id))[: len(columns)] for rule in rules))
-    found = {outcome: summary.outcomes.get(outcome, 0) for outcome in ("kept", *FAILURES)}
+    found = {outcome: summary.outcomes.get(outcome, 0) for outcome in ("lawful", *conversations)}
     counted = ", ".join(f"{count} {outcome}" for outcome, count in found.items() if count or outcome != "arguable")
     yield f"{summary.conversations} conversations ({summary.calls} calls): {counted}"
 

@@ -457,5 +457,5 @@ def _reasons(rules: Sequence[RuleVerdict]) -> list[str]:
     found: list[str] = []
     for rule in sorted(ordered, key=lambda one: one.source):
         told = "against instructions: " if rule.source == "manual" else ""
-        found.append(f"{told}{rule.rule} is {rule.outcome}: {rule.undetermined or rule.explanation}")
+        found.append(f"{told}{rule.rule} is {rule.trace_outcome}: {rule.undetermined or rule.explanation}")
     return found or ["every rule is kept"]

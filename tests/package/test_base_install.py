@@ -40,7 +40,7 @@ rules = lawtrace.load_rules(bank.rules_file, bank)
 assert not lawtrace.judge(rules, [{{"tool": "GetAccountStatement", "arguments": {{"account_number": "1"}}}}]).kept
 assert lawtrace.Guard(rules, bank).before({{"tool": "GetAccountStatement", "arguments": {{"account_number": "1"}}}})
 never = lawtrace.Rule(id="never", formula="G !PayBill")
-assert [row.outcome for row in lawtrace.audit([never], {str(log)!r}, ["PayBill"])] == ["broken"]
+assert [row.outcome for row in lawtrace.audit([never], {str(log)!r}, ["PayBill"])] == ["unlawful"]
 assert lawtrace.GuardedAgent and lawtrace.GuardedWorkbench
 """
     _python("-c", NO_BENCH + code)

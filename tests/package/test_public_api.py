@@ -60,8 +60,8 @@ def test_an_audit_reads_what_it_is_asked_for_and_no_more(tmp_path: Path, monkeyp
     audit = lawtrace.audit([rule], log, ["PayBill", "CheckAuthorization"])
     rows = iter(audit)
     assert isinstance(first := next(rows), lawtrace.AuditRow)
-    assert (first.conversation, first.outcome, first.broken[0].call) == ("0", "broken", "1")
-    assert (len([*rows]), audit.summary().outcomes) == (2, {"broken": 3})
+    assert (first.conversation, first.outcome, first.broken[0].call) == ("0", "unlawful", "1")
+    assert (len([*rows]), audit.summary().outcomes) == (2, {"unlawful": 3})
     frame: Any = audit.to_pandas()
     assert [*frame["rule"]] == ["check"] * 3
     monkeypatch.setitem(sys.modules, "pandas", None)

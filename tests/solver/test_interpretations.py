@@ -32,7 +32,7 @@ class Demand:
     source: RuleSource = "law"
     under: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     questions: tuple[Question, ...] = ()
-    outcome: TraceOutcome = "kept"
+    trace_outcome: TraceOutcome = "kept"
 
 
 def question(name: str, readings: str = "ab", excludes: Mapping[str, Mapping[str, tuple[str, ...]]] = {}) -> Question:
@@ -74,7 +74,7 @@ def test_groups_of_questions_say_what_enumeration_says(rules: list[Demand], data
     reached = data.draw(st.lists(conditions, max_size=3))
     groups = question_groups(rules, {name for under in reached for name in under})
     verdicts: list[TraceOutcome] = [
-        worst(rule.outcome for rule in law if is_active(rule, taken)) for taken in admissible(rules)
+        worst(rule.trace_outcome for rule in law if is_active(rule, taken)) for taken in admissible(rules)
     ]
     goals = [any(holds(under, taken) for under in reached) for taken in admissible(rules)]
     successes: list[TraceOutcome] = [
@@ -108,17 +108,17 @@ def admissible(rules: list[Demand]) -> list[dict[str, str]]:
 
 def test_one_matter_by_one_reading_and_another_by_the_other_can_be_unlawful() -> None:
     period = question("period")
-    short = Demand("short", under={"period": ("a",)}, questions=(period,), outcome="broken")
+    short = Demand("short", under={"period": ("a",)}, questions=(period,), trace_outcome="broken")
     long = Demand("long", under={"period": ("b",)}, questions=(period,))
     groups = question_groups([short, long])
     one_way, readings = judge_legality(groups, [short, long])
-    both_ways, _ = judge_legality(groups, [short, replace(long, outcome="broken")])
+    both_ways, _ = judge_legality(groups, [short, replace(long, trace_outcome="broken")])
     assert (one_way, both_ways) == ("arguable", "unlawful")
     assert readings[0].readings_with("broken") == (("a",),)
 
 
 def test_a_rule_of_the_manual_makes_nothing_unlawful() -> None:
-    rule = Demand(source="manual", outcome="broken")
+    rule = Demand(source="manual", trace_outcome="broken")
     assert judge_legality(question_groups([rule]), [rule]) == ("lawful", ())
 
 
@@ -129,7 +129,7 @@ def test_what_each_reading_says_is_told() -> None:
         asks="May one answer show both?",
         readings=(Reading(id="one", means="only one item may be shown"), Reading(id="any", means="any may.")),
     )
-    rule = Demand(under={"both": ("one",)}, questions=(both,), outcome="broken")
+    rule = Demand(under={"both": ("one",)}, questions=(both,), trace_outcome="broken")
     _, (readings,) = judge_legality(question_groups([rule]), [rule])
     assert explain_readings(readings, {"both": both}) == (
         "Article 10(1) is open: May one answer show both? "

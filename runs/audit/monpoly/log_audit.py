@@ -19,7 +19,7 @@ from lawtrace.schemas.errors import FormulaError, InputError
 from lawtrace.schemas.events import Event, name_events
 from lawtrace.schemas.verdict_rows import RuleVerdict
 from lawtrace.schemas.violations import ExplainedViolation, format_time
-from lawtrace.solver.interpretations import worst
+from lawtrace.solver.interpretations import judge_legality, question_groups
 from lawtrace.solver.logic.syntax import Atom, atoms_of
 from lawtrace.solver.logic.type_check import check_formula
 from lawtrace.solver.logic.violations import ignores_other_calls
@@ -55,6 +55,7 @@ class LogAuditor:
         self._complete: Final = complete
         self._compares: Final = against is not None
         self._new: Final = len(rules)
+        self._groups: Final = question_groups(rules), question_groups(against or ())
         self._rules: Final = prepare_rules([*rules, *(against or ())], signature)
 
     def audit(self, log: MonpolyLog) -> AuditRow:
@@ -89,16 +90,18 @@ class LogAuditor:
         first = {step: index for index, (step, _) in reversed([*enumerate(places)])}
         verdicts = tuple(self._verdict(end, first) for end in ends)
         verdicts, older = verdicts[: self._new], verdicts[self._new :]
+        outcome, readings = judge_legality(self._groups[0], verdicts)
         return AuditRow(
             place=place,
             conversation=name,
             labels={},
-            outcome=worst(verdict.outcome for verdict in verdicts),
+            outcome=outcome,
             reason=reason_of(verdicts),
             rules=verdicts,
             events=tuple(replace(found[at], message=str(at[0])) for at in places),
             notes=(),
-            against=OlderVerdict(outcome=worst(verdict.outcome for verdict in older), rules=older)
+            readings=readings,
+            against=OlderVerdict(outcome=judge_legality(self._groups[1], older)[0], rules=older)
             if self._compares
             else None,
             log=LogCounts(
@@ -118,6 +121,8 @@ class LogAuditor:
             formula=end.rule.formula,
             provisions=end.rule.provisions,
             template=end.rule.template,
+            source=end.rule.source,
+            under=end.rule.under,
             kept=not end.count and not end.open,
             undetermined=f"the log ends before it is decided: {sentence}" if end.open and not end.count else "",
             triggered=end.triggered > 0,
@@ -130,7 +135,7 @@ class LogAuditor:
             at=None if shown is None else first_events.get(shown.step),
             call=None if shown is None else f"t{shown.step}",
             triggers=end.triggered,
-        )
+        ).stated()
 
     def _sentence(self, found: ExplainedViolation, total: int) -> str:
         """A violation, or what is open, in words, and how many more there are."""

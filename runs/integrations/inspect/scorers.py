@@ -96,7 +96,7 @@ def rules_kept(rules: str | None = None, tools: str | list[str] | None = None, c
         found = [_without_states(rule) for rule in row.rules]
         metadata: dict[str, Any] = {RULES: [rule.model_dump(mode="json") for rule in found], "notes": list(row.notes)}
         return Score(
-            value={"kept": "C", "broken": "I", "arguable": "N", "undetermined": "N"}[row.outcome],
+            value={"lawful": "C", "unlawful": "I", "arguable": "N", "undetermined": "N"}[row.outcome],
             answer=row.outcome,
             explanation="\n\n".join(map(_evidence, _not_kept(found))) or "every rule is kept",
             metadata=metadata,

@@ -71,8 +71,8 @@ def test_of_a_long_conversation_the_events_near_the_finding_are_shown(
 def test_long_texts_are_cut_and_unseen_characters_shown() -> None:
     spoken = message_event("user", "a\u202eb" + "x" * 100_000, None)
     row = AuditRow(
-        place="log", conversation="1", labels={}, outcome="kept", reason="", rules=(), events=(spoken, Event("A", {})),
-        notes=(),
+        place="log", conversation="1", labels={}, outcome="lawful", reason="", rules=(),
+        events=(spoken, Event("A", {})), notes=(),
     )  # fmt: skip
     text = show_conversation(row, "c1").events[0].text
     assert text.startswith("a\\u202ebx")

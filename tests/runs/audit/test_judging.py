@@ -9,10 +9,11 @@ import pytest
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.runs.audit.judging import TranscriptAuditor
 from lawtrace.runs.audit.sources.reading import read_transcripts
-from lawtrace.runs.audit.transcripts import Transcript
+from lawtrace.runs.audit.transcripts import Transcript, make_transcript
 from lawtrace.schemas.audit_rows import AuditRow
+from lawtrace.schemas.questions import Question, Reading
 from lawtrace.solver.rules import Rule
-from tests.support.audited_payments import PAY
+from tests.support.audited_payments import PAY, RECORDED, called, said
 from tests.support.shell import Shell
 
 RULES = (
@@ -61,7 +62,7 @@ def test_violation_names_its_turn_and_messages_count_as_events(tmp_path: Path) -
         {"id": "open", "messages": openai_messages(CALLS[:2])},
     )
     late_row, unasked, still_open = (audit(one) for one in read_transcripts(path))
-    assert late_row.outcome == "broken"
+    assert late_row.outcome == "unlawful"
     broken = {rule.rule: rule.broken_at for rule in late_row.rules if not rule.kept}
     assert broken == {"authorize": 1}
     assert late_row.events[1].tool == "PayBill"
@@ -74,7 +75,7 @@ def test_calls_that_failed_did_not_complete(tmp_path: Path) -> None:
         path = write(tmp_path / "t.json", openai_messages([("PayBill", {**PAY}, result)]))
         row = TranscriptAuditor(ENVIRONMENT, RULES[1:2], complete=True).audit(next(read_transcripts(path)))
         event = next(event for event in row.events if event.tool == "PayBill")
-        assert (row.outcome == "broken") == event.completed
+        assert (row.outcome == "unlawful") == event.completed
         return event.outcome
 
     assert outcome_of({"success": True}) == "completed"
@@ -157,7 +158,7 @@ def test_a_call_without_a_recorded_result_may_have_happened(tmp_path: Path) -> N
 def test_calls_of_other_tools_are_noted_and_the_rest_is_judged(tmp_path: Path) -> None:
     calls = [*CALLS, ("think", {"thought": "done"}, "ok")]
     row = audit(next(read_transcripts(write(tmp_path / "t.json", openai_messages(calls)))))
-    assert row.outcome == "kept"
+    assert row.outcome == "lawful"
     assert row.notes == ("1 call(s) of a tool that is not declared: think",)
 
 
@@ -166,6 +167,36 @@ def test_a_finding_names_the_call_and_the_message(tmp_path: Path) -> None:
     # Message 1 is the system prompt, 2 the user's.
     assert "authorize (call 1, message 3): call 1 is PayBill" in row.reason
     assert [(rule.call, rule.message, rule.triggers) for rule in row.rules if rule.broken] == [("1", "3", 1)]
+
+
+def test_a_row_states_the_outcome_of_each_rule_and_the_readings() -> None:
+    readings = (Reading(id="strict", means="before"), Reading(id="lax", means="at any time"))
+    question = Question(id="when", provisions=("Article 1",), asks="When?", readings=readings)
+    rules = [
+        Rule(id="kept", formula="G(PayBill -> X F RecordAuditEvent)"),
+        Rule(id="open", formula="G(RecordAuditEvent -> F GetBalance)"),
+        Rule(id="idle", formula="G !TransferFunds"),
+        Rule(id="read", formula=RULES[0].formula, under={"when": ("strict",)}, questions=(question,)),
+    ]
+    turns = (called("PayBill", PAY, {"success": True, "new": {"field": 1}}), RECORDED)
+    row = TranscriptAuditor(ENVIRONMENT, rules).audit(make_transcript("log", "1", turns))
+    stated = {rule.rule: (rule.outcome, rule.readings) for rule in AuditRow.model_validate(row.model_dump()).rules}
+    assert stated == {
+        "kept": ("kept", ""),
+        "open": ("undetermined", ""),
+        "idle": ("never triggered", ""),
+        "read": ("broken", "when: strict"),
+    }
+    assert row.outcome == "undetermined"
+    assert TranscriptAuditor(ENVIRONMENT, rules[2:]).audit(make_transcript("log", "1", turns)).outcome == "arguable"
+    assert row.notes == ()
+
+
+def test_a_conversation_without_a_call_is_invalid_unless_a_message_triggers_a_rule() -> None:
+    talk = make_transcript("log", "1", [said("Pay, please."), said("No.", "agent")])
+    assert TranscriptAuditor(ENVIRONMENT, RULES[:1]).audit(talk).outcome == "invalid"
+    heard = [Rule(id="polite", formula='G !agent("no")')]
+    assert TranscriptAuditor(ENVIRONMENT, heard).audit(talk).outcome == "unlawful"
 
 
 def test_reused_call_ids_do_not_mix_up_results(tmp_path: Path) -> None:
@@ -190,7 +221,7 @@ def test_the_command_prints_totals_and_exits_with_findings(lawtrace: Shell, tmp_
     code, out, _ = lawtrace("audit", path, "--rules", rules, "--complete", "--out", tmp_path / "a.jsonl", "--json")
     result = json.loads(out.splitlines()[-1])
     assert code == 1
-    assert result["outcomes"] == {"kept": 1, "broken": 1}
+    assert result["outcomes"] == {"lawful": 1, "unlawful": 1}
     counts = {"kept": 1, "broken": 1, "undetermined": 0, "never_triggered": 0, "triggering_events": 2}
     assert result["rules"]["authorize"] == counts
     words = ("audit", path, "--rules", rules, "--complete", "--out", tmp_path / "a.jsonl")

@@ -38,7 +38,7 @@ def audited(tmp_path: Path, rule: Rule, *calls: tuple[object, str], complete: bo
 
 def test_a_deadline_that_passes_breaks_its_rule(tmp_path: Path) -> None:
     row = audited(tmp_path, DEADLINE, (0, "CheckAuthorization"), (3601, "CheckAuthorization"))
-    assert row.outcome == "broken"
+    assert row.outcome == "unlawful"
     (verdict,) = row.rules
     assert verdict.broken_at == 1
     assert verdict.explanation == (
@@ -55,7 +55,7 @@ def test_an_open_deadline_is_undetermined_at_the_end_of_a_record(tmp_path: Path)
     )
     assert not row.rules[0].kept
     whole = audited(tmp_path, DEADLINE, ("2025-03-01T10:00:00", "CheckAuthorization"), complete=True)
-    assert whole.outcome == "broken"
+    assert whole.outcome == "unlawful"
 
 
 def test_a_rule_about_time_is_undetermined_without_times(tmp_path: Path) -> None:

@@ -53,16 +53,16 @@ def audit(formula: str, *messages: RecordedMessage) -> AuditRow:
 @pytest.mark.parametrize(
     ("formula", "turns", "outcome"),
     [
-        ('F `hand-over`(result == "Done")', [call("hand-over", "Done", **{"to-whom": "Bob"})], "kept"),
-        ('F `hand-over`(result contains "one")', [call("hand-over", "Done", **{"to-whom": "Bob"})], "kept"),
-        ('G !`hand-over`(`to-whom` == "Bob")', [call("hand-over", "Done", **{"to-whom": "Bob"})], "broken"),
-        ("F seats(result > 2.5)", [call("seats", 2.75)], "kept"),
-        ("F search(len(result) > 1)", [call("search", [{"date": "a"}, {"date": "b"}])], "kept"),
-        ('F search(any f in result: f.date == "b")', [call("search", [{"date": "a"}, {"date": "b"}])], "kept"),
-        ('F search("b" in result.date)', [call("search", [{"date": "a"}, {"date": "b"}])], "kept"),
-        ('F search(result.1.date == "b")', [call("search", [{"date": "a"}, {"date": "b"}])], "kept"),
-        ('F search(result.1.date == "b")', [call("search", [{"date": "a"}])], "broken"),
-        ('F note(result == "a")', [call("note", None)], "broken"),
+        ('F `hand-over`(result == "Done")', [call("hand-over", "Done", **{"to-whom": "Bob"})], "lawful"),
+        ('F `hand-over`(result contains "one")', [call("hand-over", "Done", **{"to-whom": "Bob"})], "lawful"),
+        ('G !`hand-over`(`to-whom` == "Bob")', [call("hand-over", "Done", **{"to-whom": "Bob"})], "unlawful"),
+        ("F seats(result > 2.5)", [call("seats", 2.75)], "lawful"),
+        ("F search(len(result) > 1)", [call("search", [{"date": "a"}, {"date": "b"}])], "lawful"),
+        ('F search(any f in result: f.date == "b")', [call("search", [{"date": "a"}, {"date": "b"}])], "lawful"),
+        ('F search("b" in result.date)', [call("search", [{"date": "a"}, {"date": "b"}])], "lawful"),
+        ('F search(result.1.date == "b")', [call("search", [{"date": "a"}, {"date": "b"}])], "lawful"),
+        ('F search(result.1.date == "b")', [call("search", [{"date": "a"}])], "unlawful"),
+        ('F note(result == "a")', [call("note", None)], "unlawful"),
         ("F note(result == true)", [call("note", None)], None),
         ('F search(any f in result: f.date == "b")', [call("search", "nothing found")], "undetermined"),
         ("F seats(result > 2.5)", [call("seats", "three")], "undetermined"),
@@ -81,16 +81,16 @@ def test_rules_read_results_that_are_no_objects(
 @pytest.mark.parametrize(
     ("formula", "outcome"),
     [
-        ('F get_user("gift_1" in result.cards)', "kept"),
-        ('F get_user("gift_2" in result.cards)', "broken"),
-        ("forall c: G(pay(card == c) -> O get_user(c in result.cards))", "kept"),
-        ('F get_user(any c in values(result.cards): c.source == "gift")', "kept"),
-        ("F get_user(any c in values(result.cards): c.amount > 9)", "broken"),
-        ('F get_user(any c in result.cards: c startswith "visa")', "kept"),
-        ("F get_user(result.cards.gift_1.amount == 5)", "kept"),
+        ('F get_user("gift_1" in result.cards)', "lawful"),
+        ('F get_user("gift_2" in result.cards)', "unlawful"),
+        ("forall c: G(pay(card == c) -> O get_user(c in result.cards))", "lawful"),
+        ('F get_user(any c in values(result.cards): c.source == "gift")', "lawful"),
+        ("F get_user(any c in values(result.cards): c.amount > 9)", "unlawful"),
+        ('F get_user(any c in result.cards: c startswith "visa")', "lawful"),
+        ("F get_user(result.cards.gift_1.amount == 5)", "lawful"),
         ("F get_user(result.cards.gift_2.amount == 5)", "undetermined"),
-        ("F get_user(len(result.cards) == 2)", "kept"),
-        ("F get_user(not len(result.cards) > 2)", "kept"),
+        ("F get_user(len(result.cards) == 2)", "lawful"),
+        ("F get_user(not len(result.cards) > 2)", "lawful"),
     ],
 )
 def test_rules_read_objects_keyed_by_id(formula: str, outcome: str) -> None:
@@ -100,20 +100,20 @@ def test_rules_read_objects_keyed_by_id(formula: str, outcome: str) -> None:
 @pytest.mark.parametrize(
     ("formula", "result", "outcome", "reason"),
     [
-        ("F raw(result.ok)", {"ok": True}, "kept", ""),
-        ("F raw(result.ok)", {"ok": None}, "broken", ""),
+        ("F raw(result.ok)", {"ok": True}, "lawful", ""),
+        ("F raw(result.ok)", {"ok": None}, "unlawful", ""),
         ("G !raw(result.ok)", {"fine": True}, "undetermined", "result has no field 'ok'"),
         ("G !raw(result.ok)", "done", "undetermined", "result is a text and has no part 'ok'"),
         ("G !raw(result.ok)", None, "undetermined", "result is null and has no part 'ok'"),
         ("G !raw(result.ok)", {"ok": "yes"}, "undetermined", "result.ok is a text"),
         ('G !raw(result == "no")', {"text": "no"}, "undetermined", "result is an object"),
         ('G !raw("x" in result.ids)', {"ids": "x, y"}, "undetermined", "result.ids is a text"),
-        ('G !raw("x" in result.ids)', {"ids": ["y"]}, "kept", ""),
-        ('G !raw("x" in result.ids)', {"ids": {"x": 1}}, "broken", ""),
+        ('G !raw("x" in result.ids)', {"ids": ["y"]}, "lawful", ""),
+        ('G !raw("x" in result.ids)', {"ids": {"x": 1}}, "unlawful", ""),
         ("G !raw(any i in result: i.n > 1)", [{"n": 1}, {"m": 1}], "undetermined", "result.1 has no field 'n'"),
-        ("G !raw(result.0.n > 1)", [], "kept", ""),
+        ("G !raw(result.0.n > 1)", [], "lawful", ""),
         ("G !raw(how.fast)", {}, "undetermined", "how has no field 'fast'"),
-        ("G !raw(how.slow)", {}, "kept", ""),
+        ("G !raw(how.slow)", {}, "lawful", ""),
     ],
 )
 def test_what_a_schema_leaves_open_is_there_or_undetermined(
@@ -124,12 +124,12 @@ def test_what_a_schema_leaves_open_is_there_or_undetermined(
 
 
 def test_a_call_that_did_not_complete_leaves_nothing_open() -> None:
-    assert audit("G !raw(result.ok)", called("raw", {"how": {}}, None, "no")).outcome == "kept"
+    assert audit("G !raw(result.ok)", called("raw", {"how": {}}, None, "no")).outcome == "lawful"
 
 
 def test_an_answered_call_counts_though_its_arguments_do_not_fit() -> None:
     row = audit("G !pay", call("pay", "ok", card=7))
-    assert row.outcome == "broken"
+    assert row.outcome == "unlawful"
     assert row.notes == ("call 1, pay: argument 'card': expected a string, not a number",)
     assert audit('G !pay(card == "a")', call("pay", "ok", card=7)).outcome == "undetermined"
 
@@ -158,7 +158,7 @@ def test_a_log_with_its_tools_is_audited_without_a_folder(tmp_path: Path, shell:
     log.write_text(json.dumps({"tools": [{"type": "function", "function": PAY_NOW}], "messages": MESSAGES}), "utf-8")
     rules.write_text(RULES, encoding="utf-8")
     code, printed, _ = shell("audit", log, "--tools", log, "--rules", rules, "--out", out)
-    assert (code, "1 broken" in printed) == (1, True)
+    assert (code, "1 unlawful" in printed) == (1, True)
     code, _, said = shell("audit", log, "--tools", log, "--out", out, "--force")
     assert (code, "name the rules with --rules" in said) == (2, True)
     code, _, said = shell("audit", log, "--tools", rules, "--rules", rules, "--out", out, "--force")
@@ -181,7 +181,7 @@ def test_schemas_make_a_folder_that_commands_take(tmp_path: Path, shell: Shell) 
         "rules read messages, and take a record without messages for a silent one",
         "what calls do is known from their recorded results only",
     ]
-    assert shell.json("audit", log, "--env", folder, "--out", tmp_path / "audit.jsonl")["outcomes"]["kept"] == 1
+    assert shell.json("audit", log, "--env", folder, "--out", tmp_path / "audit.jsonl")["outcomes"]["lawful"] == 1
 
 
 UNDER_READINGS = """

@@ -49,10 +49,10 @@ def test_counts_of_parts_add_up() -> None:
             whole.add(row)
         merged.tally.merge(part.tally)
     assert merged.as_json() == whole.as_json()
-    assert whole.outcomes["broken"] == 14
+    assert whole.outcomes["unlawful"] == 14
     assert whole.of("checked").broken == 14
-    assert merged.examples("broken") == whole.examples("broken")
-    assert (len(whole.examples("broken").first), whole.examples("broken").count) == (MAX_EXAMPLES, 14)
+    assert merged.examples("unlawful") == whole.examples("unlawful")
+    assert (len(whole.examples("unlawful").first), whole.examples("unlawful").count) == (MAX_EXAMPLES, 14)
 
 
 def test_a_finding_at_a_call_that_the_task_demands_is_counted_as_such() -> None:

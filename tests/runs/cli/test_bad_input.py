@@ -139,7 +139,7 @@ def test_broken_transcript_files(lawtrace: Shell, tmp_path: Path) -> None:
     rows = [json.dumps(call), json.dumps({**call, "conversation": "2", "tool": "LaunchRocket"}), '{"conversation": "3"']
     (tmp_path / "log.jsonl").write_text("\n".join(rows))
     result, err = found(lawtrace, "audit", "log.jsonl")
-    assert result["outcomes"] == {"kept": 1, "invalid": 2}
+    assert result["outcomes"] == {"lawful": 1, "invalid": 2}
     assert "LaunchRocket, unknown in banking" in err
     assert "log.jsonl, line 2" in err
     assert "log.jsonl, line 3" in err

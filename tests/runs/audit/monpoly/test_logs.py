@@ -120,7 +120,7 @@ def test_open_deadlines_at_the_end_are_undetermined() -> None:
     }
     audit = verdicts(formulas, log)
     assert audit.log is not None
-    assert (audit.outcome, audit.log.time_points, audit.log.events) == ("broken", 3, 4)
+    assert (audit.outcome, audit.log.time_points, audit.log.events) == ("unlawful", 3, 4)
     assert outcomes(audit) == {
         "in-time": ("undetermined", 0, 1),
         "late": ("broken", 2, 0),
@@ -177,7 +177,7 @@ def test_import_and_audit_by_command(lawtrace: Shell, tmp_path: Path) -> None:
     assert code == 1, err
     assert 'late (time point 0): @1 (3600 s): for u = "ada": time point 0 is login' in " ".join(err.split())
     result: dict[str, Any] = json.loads(out.splitlines()[-1])
-    assert (result["conversations"], result["calls"], result["outcomes"]) == (1, 2, {"broken": 1})
+    assert (result["conversations"], result["calls"], result["outcomes"]) == (1, 2, {"unlawful": 1})
     assert [rule["broken"] for rule in result["rules"].values()] == [1, 0]
     (row,) = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text(encoding="utf-8").splitlines()]
     assert row["log"] == {
@@ -200,7 +200,7 @@ def test_logs_are_divided_and_one_that_cannot_be_read_is_invalid(lawtrace: Shell
         (tmp_path / "logs" / f"{number}.log").write_text(text, encoding="utf-8")
     words = ("audit", "logs", "--tools", "log.sig", "--rules", "rules.toml")
     _, out, err = lawtrace(*words, "--out", "whole.jsonl", "--json")
-    assert json.loads(out.splitlines()[-1])["outcomes"] == {"kept": 1, "broken": 1, "invalid": 1}
+    assert json.loads(out.splitlines()[-1])["outcomes"] == {"lawful": 1, "unlawful": 1, "invalid": 1}
     assert "line 2: the timestamp 1 is before the last one, 2" in err
     for number in (1, 2):
         lawtrace.json(*words, "--shard", f"{number}/2", "--out", f"shards/{number}.jsonl")
