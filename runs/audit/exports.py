@@ -1,8 +1,9 @@
 """The verdicts of an audit in other formats: a page, CSV, SARIF 2.1.0, and OSCAL 1.1 assessment results.
 
 CSV has a row for each conversation and rule. SARIF has a result for each broken or undetermined rule of a
-conversation, at the line of its record, as code scanners show it. OSCAL has a finding for each rule, and an observation
-for each conversation in which it is broken or undetermined.
+conversation, at the line of its record, as code scanners show it. OSCAL has a finding for each rule that is triggered,
+and an observation for each conversation in which a rule is broken or undetermined, for each record that could not be
+judged, and for each rule that is never triggered.
 """
 
 import csv
@@ -10,21 +11,22 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 from uuid import NAMESPACE_URL, uuid5
 
 from pydantic_core import from_json
 
+from lawtrace.environments.domains.loader import Domain
 from lawtrace.runs.audit.audit import COLUMNS, Audit, flat_records
 from lawtrace.runs.audit.findings import AuditFindings
 from lawtrace.runs.audit.options import AuditOptions
 from lawtrace.runs.audit.summary import AuditSummary
 from lawtrace.runs.report.table_files import csv_text
 from lawtrace.runs.report.text import counted, sentence
-from lawtrace.runs.store.stage_files import numbered_lines, replacing, write_lines
+from lawtrace.runs.store.stage_files import file_digest, numbered_lines, replacing, write_lines
 from lawtrace.runs.web.export import standalone_assets, write_page
 from lawtrace.runs.web.render import make_environment, render
 from lawtrace.schemas.audit_rows import AuditRow
@@ -36,11 +38,44 @@ _LINE: Final = re.compile(r"(.*), line (\d+)")
 
 
 @dataclass(frozen=True, slots=True)
+class Digest:
+    """The SHA-256 of something that an audit was made from, in hexadecimal. ``kind``: rules, environment or input."""
+
+    kind: str
+    name: str
+    sha256: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name} sha256:{self.sha256}"
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """When an audit was made, in UTC, and from what. Sources of merged shards that are not at hand have no digest."""
+
+    made: datetime
+    digests: tuple[Digest, ...]
+
+    @classmethod
+    def of(cls, audit: Audit, options: AuditOptions, made: datetime) -> Self:
+        """Read the digests, before the audit is made."""
+        rules, tools = audit.rules_file, audit.job.tools
+        found = [] if rules is None else [Digest("rules", rules.name, file_digest(rules))]
+        if isinstance(tools, Domain):
+            found.append(Digest("environment", tools.environment.name, tools.digest))
+        files = [("environment", path) for path in map(Path, options.tools or ())]
+        files += [("input", path) for path in audit.files or options.sources]
+        found += [Digest(kind, path.as_posix(), file_digest(path)) for kind, path in files if path.is_file()]
+        return cls(made, tuple(found))
+
+
+@dataclass(frozen=True, slots=True)
 class FinishedAudit:
     """An audit with its file of verdicts."""
 
     file: Path
     audit: Audit
+    provenance: Provenance
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -73,7 +108,7 @@ def export_audit(audit: FinishedAudit, form: AuditFormat, summary: AuditSummary,
     writers: Mapping[AuditFormat, Callable[[FinishedAudit, Path], object]] = {
         "csv": _write_csv,
         "sarif": lambda audit, path: _write_json(path, as_sarif(audit)),
-        "oscal": lambda audit, path: _write_json(path, as_oscal(audit)),
+        "oscal": lambda audit, path: _write_json(path, as_oscal(audit, summary)),
         "html": lambda audit, path: write_page(as_page(audit, summary, options), path),
     }
     with replacing(path) as partial:
@@ -107,16 +142,24 @@ def as_sarif(audit: FinishedAudit) -> dict[str, Any]:
         for rule in audit.rules
     ]
     driver = {"name": "lawtrace", "version": version("lawtrace"), "rules": rules}
-    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    invalid = [
+        {"level": "error", "message": {"text": sentence(row.reason)}, "locations": [_sarif_place(row)]}
+        for row in audit.rows()
+        if row.outcome == "invalid"
+    ]
+    ended = audit.provenance.made.strftime("%Y-%m-%dT%H:%M:%SZ")
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [{"executionSuccessful": True, "endTimeUtc": ended, "toolExecutionNotifications": invalid}],
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+        "properties": {"digests": [*map(str, audit.provenance.digests)]},
+    }
     return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
 
 
 def _sarif_result(row: AuditRow, rule: RuleVerdict, number: int) -> dict[str, Any]:
-    file, line = _file_and_line(row.place)
     name = f"conversation {row.conversation}" + (f", message {rule.message}" if rule.message else "")
-    physical: dict[str, Any] = {"artifactLocation": {"uri": Path(file).as_posix()}}
-    if line is not None:
-        physical["region"] = {"startLine": line}
     return {
         "ruleId": rule.rule,
         "ruleIndex": number,
@@ -124,9 +167,16 @@ def _sarif_result(row: AuditRow, rule: RuleVerdict, number: int) -> dict[str, An
         # A result that does not fail has no level.
         "level": "error" if rule.broken else "none",
         "message": {"text": sentence(f"{name}: {rule.explanation or rule.undetermined}")},
-        "locations": [{"physicalLocation": physical, "logicalLocations": [{"fullyQualifiedName": name}]}],
-        "partialFingerprints": {"conversation/v1": str(_id(row.conversation, rule.rule, rule.message or ""))},
+        "locations": [{**_sarif_place(row), "logicalLocations": [{"fullyQualifiedName": name}]}],
+        "partialFingerprints": {"record/v2": _id(row.place, row.conversation, rule.rule, rule.message or "")},
+        **({"properties": {"readings": rule.readings}} if rule.readings else {}),
     }
+
+
+def _sarif_place(row: AuditRow) -> dict[str, Any]:
+    file, line = _file_and_line(row.place)
+    region = {} if line is None else {"region": {"startLine": line}}
+    return {"physicalLocation": {"artifactLocation": {"uri": Path(file).as_posix()}, **region}}
 
 
 def _file_and_line(place: str) -> tuple[str, int | None]:
@@ -140,23 +190,41 @@ def _id(*parts: str) -> str:
     return str(uuid5(NAMESPACE_URL, "lawtrace:" + "\n".join(parts)))
 
 
-def as_oscal(audit: FinishedAudit) -> dict[str, Any]:
-    """The verdicts as OSCAL assessment results (NIST, version 1.1.2)."""
-    now = datetime.now(UTC).isoformat(timespec="seconds")
+def as_oscal(audit: FinishedAudit, summary: AuditSummary) -> dict[str, Any]:
+    """The verdicts as OSCAL assessment results (NIST, version 1.1.2).
+
+    A rule is satisfied if it is kept wherever it is triggered. It is not satisfied, with the reason ``other``, if it is
+    undetermined somewhere, or broken under some readings only.
+    """
+    now = audit.provenance.made.isoformat(timespec="seconds")
     observations: list[dict[str, Any]] = []
     related: dict[str, list[dict[str, str]]] = {rule.id: [] for rule in audit.rules}
-    broken: set[str] = set()
-    for row, rule in audit.findings():
-        observation = _id(row.place, row.conversation, rule.rule)
-        related[rule.rule].append({"observation-uuid": observation})
-        if rule.broken:
-            broken.add(rule.rule)
-        why = sentence(f"conversation {row.conversation} ({row.place}): {rule.explanation or rule.undetermined}")
-        title = f"{rule.rule}: {rule.name}"
-        finding = {"uuid": observation, "title": title, "description": why, "methods": ["TEST-AUTOMATED"]}
-        observations.append({**finding, "collected": now})
-    findings = [
-        {
+
+    def observe(title: str, why: str, *parts: str) -> str:
+        uuid, description = _id(*parts), sentence(why)
+        found = {"uuid": uuid, "title": title, "description": description, "methods": ["TEST"], "collected": now}
+        observations.append(found)
+        return uuid
+
+    for row in audit.rows():
+        record, place = f"conversation {row.conversation} ({row.place})", (row.place, row.conversation)
+        if row.outcome == "invalid":
+            observe("record that could not be judged", f"{record}: {row.reason}", "invalid", *place)
+        for rule in (*row.broken, *row.undetermined):
+            why = f"{record}: {rule.explanation or rule.undetermined}"
+            observation = observe(f"{rule.rule}: {rule.name}", why, *place, rule.rule)
+            related[rule.rule].append({"observation-uuid": observation})
+    findings: list[dict[str, Any]] = []
+    for rule in audit.rules:
+        counts = summary.of(rule.id)
+        if not counts.judged:
+            observe(f"{rule.id}: never triggered", "no record triggers the rule", "never triggered", rule.id)
+            continue
+        state = "not-satisfied" if counts.broken or counts.undetermined else "satisfied"
+        reason = "pass" if state == "satisfied" else "fail" if counts.broken and not rule.under else "other"
+        numbers = ", ".join(f"{name.replace('_', ' ')} {number}" for name, number in counts.as_json().items())
+        readings = "".join(f"; under {question}: {' or '.join(of)}" for question, of in rule.under.items())
+        finding: dict[str, Any] = {
             "uuid": _id("finding", str(audit.file), rule.id),
             "title": rule.id,
             "description": sentence(rule.rationale or rule.formula),
@@ -164,11 +232,13 @@ def as_oscal(audit: FinishedAudit) -> dict[str, Any]:
                 "type": "objective-id",
                 "target-id": _token(rule.id),
                 "description": "; ".join(rule.provisions) or "no provision is cited",
-                "status": {"state": "not-satisfied" if rule.id in broken else "satisfied"},
+                "status": {"state": state, "reason": reason, "remarks": f"Number of records: {numbers}{readings}."},
             },
-            **({"related-observations": related[rule.id]} if related[rule.id] else {}),
         }
-        for rule in audit.rules
+        findings.append({**finding, "related-observations": related[rule.id]} if related[rule.id] else finding)
+    digests = [
+        {"name": f"{digest.kind}-digest", "ns": "urn:lawtrace", "value": str(digest)}
+        for digest in audit.provenance.digests
     ]
     result: dict[str, Any] = {
         "uuid": _id("result", str(audit.file), now),
@@ -176,8 +246,7 @@ def as_oscal(audit: FinishedAudit) -> dict[str, Any]:
         "description": f"Recorded conversations judged by {len(audit.rules)} rules of {_name_of_rules(audit.audit)}.",
         "start": now,
         "reviewed-controls": {"control-selections": [{"include-all": {}}]},
-        **({"observations": observations} if observations else {}),
-        "findings": findings,
+        **{name: of for name, of in (("props", digests), ("observations", observations), ("findings", findings)) if of},
     }
     return {
         "assessment-results": {
@@ -221,7 +290,9 @@ def as_page(finished: FinishedAudit, summary: AuditSummary, options: AuditOption
             "rules": counted(len(finished.rules), "rule"),
             "rows": finished.file.name,
             "version": f"lawtrace {version('lawtrace')}",
+            "made": finished.provenance.made.strftime("%Y-%m-%d %H:%M UTC"),
         },
+        "digests": [*map(str, finished.provenance.digests)],
         "summary": summary,
         "findings": findings.add_all(finished.rows_with_findings()),
         "rows_file": finished.file.name,

@@ -1,6 +1,7 @@
 """``lawtrace audit``: judge recorded conversations against a rule set."""
 
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 
-from lawtrace.runs.audit.exports import FinishedAudit, export_audit, export_file
+from lawtrace.runs.audit.exports import FinishedAudit, Provenance, export_audit, export_file
 from lawtrace.runs.audit.options import AuditOptions, judged_lines, merged_rows, write_shard
 from lawtrace.runs.audit.rates import RateTable
 from lawtrace.runs.audit.summary import AuditSummary
@@ -107,6 +108,7 @@ def audit_by(
     rules = audit.job.rules
     failing = _failing(options.fail_on or FAILURES, rules)
     summary = audit.job.summary()
+    provenance = Provenance.of(audit, options, datetime.now(UTC))
     with ProgressBars().stage("conversations", None, lambda: f"{summary.outcomes.get('unlawful', 0)} unlawful") as step:
         if part is not None:
             write_shard(audit, options, part, out, summary, step)
@@ -121,7 +123,7 @@ def audit_by(
     print_shown(_rates_shown(summary.rates))
     if summary.versions is not None and options.against is not None:
         print_shown(_versions_shown(summary.versions, options.against))
-    finished = FinishedAudit(out, audit)
+    finished = FinishedAudit(out, audit, provenance)
     exported = [export_audit(finished, form, summary, options) for form in formats]
     judged_nothing = summary.conversations and not summary.triggered
     return CommandResult(

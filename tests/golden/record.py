@@ -27,7 +27,7 @@ Record = Mapping[str, Mapping[str, Any]]
 VARIES = (
     (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+\+00:00"), "<time>"),
     (re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d UTC"), "<time>"),
-    (re.compile(r'("(?:last-modified|start|collected)": ?)"\d{4}-\d\d-\d\dT[:\d]+\+00:00"'), r"\1<time>"),
+    (re.compile(r'("(?:last-modified|start|collected|endTimeUtc)": ?)"[-\d]+T[:\d]+(?:Z|\+00:00)"'), r"\1<time>"),
     (re.compile(r'(uuid": ?)"[-0-9a-f]{36}"'), r"\1<uuid>"),
     (re.compile(r'("declaration": ?)"[0-9a-f]{64}"'), r"\1<digest>"),
     (re.compile(r'("key": ?)"[0-9a-f]{64}"'), r"\1<digest>"),

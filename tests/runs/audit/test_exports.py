@@ -2,7 +2,9 @@
 
 import csv
 import json
+import re
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -54,21 +56,100 @@ def test_sarif_has_a_result_for_each_finding(lawtrace: Shell, tmp_path: Path, wo
     place = broken["locations"][0]
     assert place["physicalLocation"]["region"] == {"startLine": 5}
     assert place["logicalLocations"][0]["fullyQualifiedName"] == "conversation =1+1, message 1"
+    digests = [text.split(" sha256:")[0] for text in run["properties"]["digests"]]
+    assert digests == ["rules rules.toml", "environment banking", f"input {(tmp_path / 'log.jsonl').as_posix()}"]
+    assert run["invocations"][0]["toolExecutionNotifications"] == []
     lawtrace(*words, "--format", "sarif")
     again = json.loads((tmp_path / "audit.sarif").read_text(encoding="utf-8"))
-    assert again == log
+    assert again["runs"][0]["results"] == run["results"]
 
 
-def test_oscal_has_a_finding_for_each_rule(lawtrace: Shell, tmp_path: Path, words: tuple[str | Path, ...]) -> None:
+def test_records_that_differ_in_the_file_only_have_their_own_fingerprints(lawtrace: Shell, tmp_path: Path) -> None:
+    logs = [write_log(tmp_path / name, conversation("same", "PayBill")) for name in ("a.jsonl", "b.jsonl")]
+    rules = write_rules(tmp_path / "rules.toml")
+    lawtrace("audit", *logs, "--rules", rules, "--format", "sarif", "--out", tmp_path / "audit.jsonl")
+    (run,) = json.loads((tmp_path / "audit.sarif").read_text(encoding="utf-8"))["runs"]
+    prints = [result["partialFingerprints"]["record/v2"] for result in run["results"]]
+    assert len({*prints}) == len(prints) == 4
+
+
+MORE_RULES = """
+[[rules]]
+id = "idle"
+formula = "G !TransferFunds"
+[[rules]]
+id = "goes on"
+formula = "G(PayBill -> !O TransferFunds)"
+"""
+OSCAL: dict[str, tuple[set[str], set[str]]] = {
+    "assessment-results": ({"uuid", "metadata", "import-ap", "results"}, set()),
+    "metadata": ({"title", "last-modified", "version", "oscal-version"}, set()),
+    "import-ap": ({"href"}, {"remarks"}),
+    "results": (
+        {"uuid", "title", "description", "start", "reviewed-controls"},
+        {"props", "observations", "findings", "remarks"},
+    ),
+    "reviewed-controls": ({"control-selections"}, set()),
+    "control-selections": (set(), {"include-all"}),
+    "include-all": (set(), set()),
+    "props": ({"name", "value"}, {"ns"}),
+    "observations": ({"uuid", "description", "methods", "collected"}, {"title"}),
+    "findings": ({"uuid", "title", "description", "target"}, {"related-observations", "remarks"}),
+    "target": ({"type", "target-id", "status"}, {"description"}),
+    "status": ({"state"}, {"reason", "remarks"}),
+    "related-observations": ({"observation-uuid"}, set()),
+}
+"""Of each object of OSCAL 1.1.2 that is written, the members that it needs, and others that it may have."""
+
+
+def check_oscal(name: str, value: object) -> None:
+    """Compare a value with `OSCAL`: members, lists that are not empty, the form of ids, times, tokens and texts."""
+    forms = {
+        "uuid": r"[0-9a-f]{8}-[0-9a-f]{4}-[45][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}",
+        "time": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)",
+        "token": r"[^\W\d][\w.-]*",
+    }
+    kinds = {"uuid": "uuid", "observation-uuid": "uuid", "last-modified": "time", "start": "time", "collected": "time"}
+    kinds |= {"target-id": "token", "state": "token", "reason": "token", "name": "token"}
+    if isinstance(value, list):
+        assert value, f"{name} is empty"
+        for item in cast("list[object]", value):
+            check_oscal(name, item)
+    elif isinstance(value, dict):
+        members = cast("dict[str, object]", value)
+        needed, others = OSCAL[name]
+        assert needed <= members.keys() <= needed | others, name
+        for member, of in members.items():
+            check_oscal(member, of)
+    else:
+        assert re.fullmatch(forms[kinds[name]] if name in kinds else r"\S(.*\S)?", str(value), re.DOTALL), (name, value)
+        assert name != "state" or value in {"satisfied", "not-satisfied"}
+
+
+def test_oscal_states_say_what_was_found(lawtrace: Shell, tmp_path: Path, words: tuple[str | Path, ...]) -> None:
+    odd = {"conversation": "odd", "tool": "Unknown", "result": 1}
+    for file, more in ((words[3], MORE_RULES), (words[1], json.dumps(odd) + "\n")):
+        with Path(file).open("a", encoding="utf-8") as opened:
+            opened.write(more)
     lawtrace(*words, "--format", "oscal")
     document = json.loads((tmp_path / "audit.oscal.json").read_text(encoding="utf-8"))["assessment-results"]
+    check_oscal("assessment-results", document)
     (result,) = document["results"]
-    states = {found["title"]: found["target"]["status"]["state"] for found in result["findings"]}
-    assert states == {"checked": "not-satisfied", "recorded": "satisfied"}
-    known = {observation["uuid"] for observation in result["observations"]}
-    related = [one for found in result["findings"] for one in found.get("related-observations", [])]
-    assert {one["observation-uuid"] for one in related} == known
-    assert len(known) == 2
+    states = {found["title"]: found["target"]["status"] for found in result["findings"]}
+    assert {name: (of["state"], of["reason"]) for name, of in states.items()} == {
+        "checked": ("not-satisfied", "fail"),
+        "recorded": ("not-satisfied", "other"),
+        "goes on": ("satisfied", "pass"),
+    }
+    titles = {observation["title"]: observation["uuid"] for observation in result["observations"]}
+    assert {*titles} == {
+        "checked: broken",
+        "recorded: undetermined",
+        "idle: never triggered",
+        "record that could not be judged",
+    }
+    related = [one["observation-uuid"] for found in result["findings"] for one in found.get("related-observations", [])]
+    assert {*related} == {titles["checked: broken"], titles["recorded: undetermined"]}
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,14 @@
 """Backtests: two versions of a rule set over the same conversations."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lawtrace.runs.audit.audit import audit as open_audit
-from lawtrace.runs.audit.exports import FinishedAudit
+from lawtrace.runs.audit.exports import FinishedAudit, Provenance
 from lawtrace.runs.audit.findings import AuditFindings
 from lawtrace.runs.audit.versions import compare_rules
 from lawtrace.solver.rules import Rule, load_rules
@@ -90,7 +91,8 @@ def test_the_page_shows_what_only_the_older_version_flags(
 ) -> None:
     lawtrace(*words, "--format", "html")
     old, new = load_rules(tmp_path / "old.toml"), load_rules(tmp_path / "new.toml")
-    audit = FinishedAudit(tmp_path / "a.jsonl", open_audit(new, [], "banking", against=old))
+    nothing = Provenance(datetime.now(UTC), ())
+    audit = FinishedAudit(tmp_path / "a.jsonl", open_audit(new, [], "banking", against=old), nothing)
     found = AuditFindings(new, None, old).add_all(audit.rows_with_findings())
     assert [one.row.conversation for one in found.conversations] == ["fine", "late", "twice"]
     (late,) = [one for one in found.conversations if one.row.conversation == "late"]
