@@ -66,7 +66,8 @@ class Step:
             return f"wait {self.wait} seconds"
         if self.call.tool in SPEAKERS:
             text = self.call.arguments.get("text", "")
-            said = f"the {self.call.tool} says something" if not text else f"the {self.call.tool} says {text!r}"
+            what = repr(text) if text else "what it wants to do" if self.call.tool == "agent" else "something"
+            said = f"the {self.call.tool} says {what}"
             return f"{said} after {self.wait} seconds" if self.wait else said
         returned = ", ".join(f"{name} = {_json(value)}" for name, value in _scalars(dict(self.result)))
         later = f" after {self.wait} seconds" if self.wait else ""

@@ -73,7 +73,7 @@ MAX_STEPS: Final = 3_000
 
 _OF_A_CALL: Final[Mapping[TraceOutcome, str]] = {"broken": "ruled out", "kept": "allowed"}
 
-MAX_ADVICE: Final = 100
+MAX_ADVICE: Final = 500
 """How many events the search for what to do first, or for the rules to name, tries at most."""
 _Traces = Sequence[tuple[Component, PendingOutcomes]]
 """Possible traces, each with what the calls in its queue may become."""

@@ -13,13 +13,13 @@ Advice is a sequence of events after which a refused call is allowed: what means
 """
 
 import heapq
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice, product
 from math import prod
 from typing import Final
 
-from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.events import SPEAKERS, Event, Json, message_event
 from lawtrace.solver.logic.terms import is_value
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.core import minimal_core, without_needless
@@ -282,9 +282,30 @@ def advise(
                         forced = [Representatives([one]) for one in (*events, last)]
                         return is_allowed(component, forced, _time(last), budget)
 
-                    return Advice(without_needless(first, allowed), _time(last))
+                    return Advice(_asked_first(without_needless(first, allowed), allowed), _time(last))
                 log.back_to(after)
     return None
+
+
+def _asked_first(steps: Path, allowed: Callable[[Path], bool]) -> Path:
+    """The steps in an order that a person accepts, as far as the rules allow it.
+
+    What calls show comes before a message of the user if it can, and the agent speaks before one is presumed.
+    """
+    for place in reversed(range(len(steps))):
+        said, after = steps[place], steps[place + 1 :]
+        if said.tool == "user" and any(step.tool not in SPEAKERS for step in after):
+            orders = (
+                (*steps[:place], *after[:size], replace(said, time=after[size - 1].time), *after[size:])
+                for size in range(len(after), 0, -1)
+            )
+            steps = next(filter(allowed, orders), steps)
+    asked: Path = ()
+    for step in steps:
+        if step.tool == "user" and not (asked and asked[-1].tool in SPEAKERS):
+            asked += (message_event("agent", "", _time(step)),)
+        asked += (step,)
+    return asked if asked != steps and allowed(asked) else steps
 
 
 def is_allowed(component: Component, forced: PendingOutcomes, now: int, budget: Budget) -> bool:

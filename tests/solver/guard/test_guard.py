@@ -65,6 +65,18 @@ def test_a_refusal_says_what_to_call_first_then_the_provision() -> None:
     made(guard, CANCEL)
 
 
+def test_advice_shows_something_before_the_user_is_asked() -> None:
+    known = Rule(id="known", formula="forall r: G(get_details(reservation_id == r) -> O user(r in words))")
+    decision = refused(guard_of(READ_FIRST, CONFIRMED, known), Call("cancel", {"reservation_id": "g2"}))
+    assert [str(step).partition(" with the result")[0] for step in decision.first] == [
+        "the agent says what it wants to do",
+        "the user says 'g2'",
+        "get_details(reservation_id='g2')",
+        "the agent says what it wants to do",
+        "the user says 'yes'",
+    ]
+
+
 def test_what_a_call_returned_decides() -> None:
     guard = guard_of(READ_FIRST)
     made(guard, DETAILS, {"cabin": "basic"})
