@@ -100,7 +100,7 @@ def test_sessions_with_other_schemas_and_calls_without_an_answer_are_judged(
         "audit", "guard.jsonl", "--tools", "guard.jsonl", "--rules", "rules.jsonl", "--json"
     )
     judged = [json.loads(line) for line in Path("audit.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [(one["conversation"], one["outcome"]) for one in judged] == [("old", "kept"), ("new", "undetermined")], (
+    assert [(one["conversation"], one["outcome"]) for one in judged] == [("old", "lawful"), ("new", "undetermined")], (
         out + err
     )
 
