@@ -10,7 +10,6 @@ import pytest
 from lawtrace.agents.conversations.rule_proposal import invalid_rules
 from lawtrace.agents.roles.rule_answers import Proposal
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.runs.recipe_file import quickstart
 from lawtrace.runs.stages.artifacts import FORMALIZED
 from lawtrace.runs.store import recording
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -109,16 +108,31 @@ def test_recorded_authors_write_what_the_language_of_today_accepts(name: str) ->
         assert not refused
 
 
-def test_the_recording_that_ships_replays_a_whole_formalization(lawtrace: Shell, tmp_path: Path) -> None:
-    """Real models wrote the rules of banking; what is compared and judged follows from their answers."""
-    made = quickstart()
+@pytest.mark.parametrize(
+    ("name", "determinacy", "judged"),
+    [
+        ("banking", "agreed", 4),
+        pytest.param("clinic-breach", "contested", 5, marks=pytest.mark.slow),
+        pytest.param("gdpr-breaches", "settled", 7, marks=pytest.mark.slow),
+        pytest.param("gdpr-requests", "contested", 4, marks=pytest.mark.slow),
+        pytest.param("rts-authentication", "contested", 3, marks=pytest.mark.slow),
+        pytest.param("rts-exemptions", "contested", 4, marks=pytest.mark.slow),
+    ],
+)
+def test_a_recorded_formalization_is_replayed(
+    lawtrace: Shell, tmp_path: Path, name: str, determinacy: str, judged: int
+) -> None:
+    """Real models wrote the rules; what is compared and judged follows from their answers."""
+    with EventLogFile.open(Path(name)) as event_log:
+        sent = [entry for entry in event_log.entries(role="policy_extractor") if isinstance(entry, MessageSent)]
+    units = [entry.context.unit or "" for entry in sent]
     code, _, err = lawtrace(
-        *("rules", "formalize", "--models", ",".join(made.rules.formalizers)),
-        *("--annotators", ",".join(made.rules.annotators), "--set", f"models.ltl_critic={made.models.ltl_critic}"),
-        *(word for one in made.rules.provisions for word in ("--provisions", one)),
+        *("rules", "formalize", "--env", WORLDS[name.partition("-")[0]]),
+        *("--models", f"replay:{name}#first,replay:{name}#second", "--annotators", f"replay:{name}#reader"),
+        *("--set", f"models.ltl_critic=replay:{name}#critic"),
+        *(word for one in min(units, key=len).split(", ")[:-1] for word in ("--provisions", one)),
     )
     assert code == 0, err
     (group,) = FORMALIZED.read(tmp_path / "rules.formalized.jsonl")
     assert [one.failure for one in group.formalizations] == [None, None]
-    assert all(one.rules for one in group.formalizations)
-    assert {judgment.verdict for one in group.sessions for judgment in one.judgments} >= {"unlawful"}
+    assert (group.determinacy, group.questions) == (determinacy, judged)
