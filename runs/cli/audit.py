@@ -1,6 +1,7 @@
 """``lawtrace audit``: judge recorded conversations against a rule set."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
@@ -33,6 +34,7 @@ from lawtrace.runs.store.shards import FoundShard, Shard, record_path
 from lawtrace.runs.store.stage_files import write_lines
 from lawtrace.schemas.choices import AUDIT_FORMATS, AuditFormat
 from lawtrace.schemas.errors import InputError
+from lawtrace.solver.guard.log import verify_log
 from lawtrace.solver.rules import Rule
 
 RULE_FAILURES = ("broken", "undetermined")
@@ -72,6 +74,7 @@ def audit(
         list[str] | None,
         typer.Option(metavar="<outcome>[:<rule>]", help="Fail on this outcome; default: on all of these. Repeatable."),
     ] = None,
+    verify: Annotated[bool, typer.Option("--verify", help="Only check the chain of a guard's log.")] = False,
     shard: ShardOption = None,
     out: OutOption = Path("audit.jsonl"),
     force: ForceOption = False,
@@ -80,6 +83,8 @@ def audit(
 
     Exit code 1 if a rule is broken or undetermined, or if nothing is judged; see --fail-on.
     """
+    if verify:
+        return _verify(sources)
     options = AuditOptions(
         sources=sources,
         env=env,
@@ -94,6 +99,17 @@ def audit(
         fail_on=fail_on,
     )
     return audit_by(options, out, None if shard is None else Shard.parse(shard), force=force)
+
+
+def _verify(logs: Sequence[Path]) -> CommandResult:
+    """Whether each line of logs of guards follows the line before it."""
+    chains = {str(path): verify_log(path) for path in logs}
+    why = "does not follow the line before it: one was changed, or lines between them are missing"
+    shown = [f"{path}: line {number} {why}" for path, chain in chains.items() for number in chain.breaks]
+    for path, chain in chains.items():
+        shown.append(f"{path}: {chain.lines} lines, {len(chain.breaks)} breaks; sha256 of the last: {chain.last}")
+    code = 1 if any(chain.breaks or not chain.lines for chain in chains.values()) else 0
+    return CommandResult({"logs": {path: asdict(chain) for path, chain in chains.items()}}, shown, exit_code=code)
 
 
 def audit_by(

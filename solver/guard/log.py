@@ -1,17 +1,21 @@
 """The log of a guarded session: JSON lines in the plain-events format (docs/sources.md), which an audit reads.
 
 A call is written before it is made, with the decision, and its answer when it comes, so a killed process loses nothing.
+The lines of a file are a chain: in ``previous`` each has the SHA-256 of the bytes of the line before it.
 """
 
+import fcntl
+import hashlib
 import json
 import os
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
-from lawtrace.schemas.errors import OperationalError
+from lawtrace.schemas.errors import OperationalError, input_errors
 from lawtrace.schemas.events import SPEAKERS, Event, Json
 from lawtrace.solver.guard.decisions import Call, Decision, OpenDuty, Refuse, Unchecked
 from lawtrace.solver.rules import Rule
@@ -36,7 +40,7 @@ class GuardLog:
         self.path = Path(path)
         self.conversation = conversation or secrets.token_hex(8)
         try:
-            self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            self._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
         except OSError as error:
             raise OperationalError(f"{path}: the log cannot be written: {error.strerror}") from error
 
@@ -54,10 +58,62 @@ class GuardLog:
 
     def write(self, time: int, fields: Mapping[str, Any]) -> None:
         """Append a line. Control characters are escaped. Raises OSError if the disk does not take it."""
-        line = json.dumps({"conversation": self.conversation, "time": time, **fields}, allow_nan=False) + "\n"
-        data = line.encode()
-        while data:
-            data = data[os.write(self._file, data) :]
+        given = {"conversation": self.conversation, "time": time, **fields}
+        os.fstat(self._file)  # raises OSError if the log is closed
+        fcntl.flock(self._file, fcntl.LOCK_EX)  # others may write to the file, too
+        try:
+            line = json.dumps({**given, "previous": _line_digest(self._last_line())}, allow_nan=False) + "\n"
+            data = line.encode()
+            while data:
+                data = data[os.write(self._file, data) :]
+        finally:
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+
+    def _last_line(self) -> bytes:
+        """The last line of the file; empty if there is none."""
+        size, reach = os.fstat(self._file).st_size, 2**12
+        while True:
+            start = max(0, size - reach)
+            data = os.pread(self._file, size - start, start) if size else b""
+            cut = data.rfind(b"\n", 0, -1)
+            if cut >= 0 or not start:
+                return data[cut + 1 :]
+            reach *= 2
+
+
+def _line_digest(line: bytes) -> str:
+    """SHA-256 in hexadecimal, without the end of the line; empty for no line."""
+    return hashlib.sha256(line.rstrip(b"\n")).hexdigest() if line else ""
+
+
+@dataclass(frozen=True, slots=True)
+class LogChain:
+    """What the chain of a log says.
+
+    Attributes:
+        lines: how many there are.
+        last: the digest of the last line. Only whoever keeps it elsewhere notices that the end was changed or cut.
+        breaks: the numbers of the lines, from 1, that do not have the digest of the line before them.
+    """
+
+    lines: int
+    last: str
+    breaks: tuple[int, ...]
+
+
+def verify_log(path: Path) -> LogChain:
+    """Check the chain of a log, line by line. Raises InputError if the file cannot be read."""
+    number, last, breaks = 0, "", list[int]()
+    with input_errors(path), path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                value: object = json.loads(line)
+            except ValueError:
+                value = None
+            if not isinstance(value, dict) or cast("dict[str, object]", value).get("previous") != last:
+                breaks.append(number)
+            last = _line_digest(line)
+    return LogChain(number, last, (*breaks,))
 
 
 def is_recordable(value: object) -> bool:

@@ -30,7 +30,7 @@ VARIES = (
     (re.compile(r'("(?:last-modified|start|collected|endTimeUtc)": ?)"[-\d]+T[:\d]+(?:Z|\+00:00)"'), r"\1<time>"),
     (re.compile(r'(uuid": ?)"[-0-9a-f]{36}"'), r"\1<uuid>"),
     (re.compile(r'("declaration": ?)"[0-9a-f]{64}"'), r"\1<digest>"),
-    (re.compile(r'("key": ?)"[0-9a-f]{64}"'), r"\1<digest>"),
+    (re.compile(r'("(?:key|previous)": ?)"[0-9a-f]{64}"'), r"\1<digest>"),
     (re.compile(r'("call": ?"|\bcall )[0-9a-f]{12}\b'), r"\1<id>"),
     (re.compile(r'("(?:seconds|queued|latency_ms|queued_ms)": ?)[-+.\de]+'), r"\1<duration>"),
     (re.compile(r"((?:environment [a-z_]+|recipe)(?:</small>)? sha256:)[0-9a-f]+"), r"\1<digest>"),

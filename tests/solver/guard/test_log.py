@@ -1,5 +1,6 @@
 """The log of a guard: an audit reads from it what the guard decided and learned."""
 
+import hashlib
 import json
 import math
 import stat
@@ -103,6 +104,29 @@ def test_sessions_with_other_schemas_and_calls_without_an_answer_are_judged(
     assert [(one["conversation"], one["outcome"]) for one in judged] == [("old", "lawful"), ("new", "undetermined")], (
         out + err
     )
+
+
+def test_a_log_is_a_chain_and_says_where_it_breaks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shell = Shell(monkeypatch, capsys)
+    path = tmp_path / "guard.jsonl"
+    logs = [lawtrace.GuardLog(path, name) for name in "ab"]
+    for number in range(4):
+        for log in logs:
+            log.write(number, {"user": "x" * 9_000 * number})
+    checked = shell.json("audit", "--verify", path)["logs"][str(path)]
+    written = path.read_bytes().splitlines(keepends=True)
+    assert checked == {"lines": 8, "last": hashlib.sha256(written[-1].rstrip()).hexdigest(), "breaks": []}
+    for changed, broken in (
+        ([*written[:2], written[2].replace(b"1", b"2"), *written[3:]], 4),
+        (written[:5] + written[6:], 6),
+        (written[1:], 1),
+        ([*written[:4], b"{}\n", *written[4:]], 5),
+    ):
+        path.write_bytes(b"".join(changed))
+        code, out, _ = shell("audit", "--verify", path)
+        assert (code, f"line {broken} does not follow" in out.replace("\n", " ")) == (1, True)
 
 
 def test_a_call_whose_line_cannot_be_written_is_not_allowed(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_guard_and_audit_agree_on_success(result: Any, texts: Any, succeeds: boo
     assert isinstance(decision, lawtrace.Allow)
     assert (decision.finding is None) == succeeds
     (row,) = lawtrace.audit([LOOKED_UP], log, log)
-    assert row.outcome == ("kept" if succeeds else "broken"), "the log says what its guard took for an error"
+    assert row.outcome == ("lawful" if succeeds else "unlawful"), "the log says what its guard took for an error"
 
 
 def test_an_error_that_a_tool_documents_is_a_result() -> None:
