@@ -219,6 +219,13 @@ class Guard:
         except RecursionError:
             return read, "its arguments are nested too deep"
 
+    def _made(self, call: Call | Mapping[str, Any]) -> Call:
+        """A call with the defaults of its tool. One that waits for its answer in this form has them."""
+        read = read_call(call)
+        with self._lock:
+            waits = self._traces.known(read) is not None
+        return read if waits else self._read(read)[0]
+
     def _unchecked(self, why: str) -> Decision:
         finding = Unchecked((), undecided=True, why=why)
         if self.mode == "refuse":
@@ -252,7 +259,7 @@ class Guard:
         `outcome`: by default as `lawtrace.environments.tool_schemas.outcomes` says. Of equal calls without id, the one
         that was allowed first is meant.
         """
-        made, _ = self._read(call)
+        made = self._made(call)
         if made.tool in SPEAKERS:
             return  # no message, and rules can say nothing of a tool with this name
         if outcome is None:
@@ -274,7 +281,7 @@ class Guard:
         From now on calls are allowed only if all duties can be met in each case. `reason`: for the log. `time`: of a
         call that was not asked about.
         """
-        made, _ = self._read(call)
+        made = self._made(call)
         if made.tool in SPEAKERS:
             return
         with self._lock:
