@@ -14,15 +14,11 @@ refused if it is under all interpretations, allowed if it is under all, and argu
 """
 
 import copy
-import hashlib
-import json
 import threading
 import time as clocks
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Final, Literal, Self, get_args
-
-from pydantic import TypeAdapter, ValidationError
+from dataclasses import asdict, replace
+from typing import Any, Final, Self, get_args
 
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.logs import get_logger
@@ -49,8 +45,9 @@ from lawtrace.solver.guard.decisions import (
     steps_of,
 )
 from lawtrace.solver.guard.log import GuardLog, Recorder
+from lawtrace.solver.guard.snapshots import GuardOptions, digest_of, dump_snapshot, read_snapshot
 from lawtrace.solver.guard.tools import Tools, read_tools
-from lawtrace.solver.guard.traces import PossibleTraces, SessionState, SessionTrace
+from lawtrace.solver.guard.traces import PossibleTraces, SessionTrace
 from lawtrace.solver.interpretations import enumerate_interpretations, explain_readings, question_groups
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.events.component import Component, compile_components
@@ -77,8 +74,6 @@ MAX_ADVICE: Final = 500
 """How many events the search for what to do first, or for the rules to name, tries at most."""
 _Traces = Sequence[tuple[Component, PendingOutcomes]]
 """Possible traces, each with what the calls in its queue may become."""
-
-_VERSION: Final = "lawtrace.guard/6"
 
 _logger = get_logger(__name__)
 
@@ -146,7 +141,7 @@ class Guard:
         names = [rule.id for rule in self._rules]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise InputError(f"rule {twice!r} occurs twice; give each rule its own id")
-        self._options: Final = _Options(mode, on_undecided, on_arguable, on_unknown, steps, advice)
+        self._options: Final = GuardOptions(mode, on_undecided, on_arguable, on_unknown, steps, advice)
         self._ask: Final = ask
         self._groups: Final = question_groups(self._rules)
         self._questions: Final = {question.id: question for rule in self._rules for question in rule.questions}
@@ -542,8 +537,7 @@ class Guard:
     def snapshot(self) -> bytes:
         """Everything that later decisions depend on, as JSON. It contains the events that the rules are about."""
         with self._lock:
-            content = _Snapshot(_VERSION, self._digest(), self._options, self._traces.state)
-            return _SNAPSHOTS.dump_json(content)
+            return dump_snapshot(digest_of(self._rules, self.tools), self._options, self._traces.state)
 
     @classmethod
     def restore(
@@ -560,7 +554,7 @@ class Guard:
 
         Raises InputError if the snapshot is damaged, of another version, or of other rules or tools.
         """
-        content = _read_snapshot(snapshot)
+        content = read_snapshot(snapshot)
         guard = cls(rules, tools, **asdict(content.options), clock=clock, regulation=regulation, log=log)
         guard.load(snapshot)
         return guard
@@ -570,44 +564,10 @@ class Guard:
 
         Raises InputError as `restore` does.
         """
-        content = _read_snapshot(snapshot)
-        if content.rules != self._digest():
+        content = read_snapshot(snapshot)
+        if content.rules != digest_of(self._rules, self.tools):
             raise InputError("the snapshot was made with other rules or tools")
         if (mode := content.options.mode) != self.mode:
             raise InputError(f"the snapshot is of a guard in the mode {mode!r}, not {self.mode!r}")
         with self._lock:
             self._traces = PossibleTraces(self._compiled, content.session)
-
-    def _digest(self) -> str:
-        """Of everything that decisions depend on besides the trace."""
-        rules = [[rule.id, str(rule.parsed), rule.source, dict(rule.under)] for rule in self._rules]
-        tools = [[tool.name, tool.parameters, tool.result] for tool in self.tools.values()]
-        return hashlib.sha256(json.dumps([rules, tools], sort_keys=True).encode()).hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class _Options:
-    mode: GuardMode
-    on_undecided: Fallback
-    on_arguable: OnArguable
-    on_unknown: Fallback
-    steps: int
-    advice: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Snapshot:
-    version: Literal["lawtrace.guard/6"]
-    rules: str
-    options: _Options
-    session: SessionState
-
-
-_SNAPSHOTS: Final = TypeAdapter(_Snapshot)
-
-
-def _read_snapshot(snapshot: bytes | str) -> _Snapshot:
-    try:
-        return _SNAPSHOTS.validate_json(snapshot)
-    except ValidationError as error:
-        raise InputError(f"not a snapshot of a guard of version {_VERSION}") from error
