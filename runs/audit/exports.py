@@ -23,6 +23,7 @@ from lawtrace.environments.domains.loader import Domain
 from lawtrace.runs.audit.audit import COLUMNS, Audit, flat_records
 from lawtrace.runs.audit.findings import AuditFindings
 from lawtrace.runs.audit.options import AuditOptions
+from lawtrace.runs.audit.redaction import redact
 from lawtrace.runs.audit.summary import AuditSummary
 from lawtrace.runs.report.table_files import csv_text
 from lawtrace.runs.report.text import counted, sentence
@@ -71,18 +72,20 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class FinishedAudit:
-    """An audit with its file of verdicts."""
+    """An audit with its file of verdicts. ``redacted``: its rows have digests in place of texts of the records."""
 
     file: Path
     audit: Audit
     provenance: Provenance
+    redacted: bool = False
 
     @property
     def rules(self) -> tuple[Rule, ...]:
         return self.audit.job.rules
 
     def rows(self) -> Iterator[AuditRow]:
-        return (AuditRow.model_validate_json(line) for _, line in numbered_lines(self.file))
+        rows = (AuditRow.model_validate_json(line) for _, line in numbered_lines(self.file))
+        return map(redact, rows) if self.redacted else rows
 
     def findings(self) -> Iterator[tuple[AuditRow, RuleVerdict]]:
         """The rules that are broken or undetermined, each with its conversation."""
@@ -94,7 +97,8 @@ class FinishedAudit:
             row = from_json(line)
             rules = [*row["rules"], *(row.get("against") or row)["rules"]]
             if any(rule["outcome"] in {"broken", "undetermined"} for rule in rules):
-                yield AuditRow.model_validate(row)
+                found = AuditRow.model_validate(row)
+                yield redact(found) if self.redacted else found
 
 
 def export_file(audit: Path, form: AuditFormat) -> Path:
@@ -280,7 +284,8 @@ def as_page(finished: FinishedAudit, summary: AuditSummary, options: AuditOption
     audit, regulation = finished.audit, finished.audit.regulation
     named = [str(source) for source in options.sources]
     shown = ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
-    notes = (("Could not be judged", summary.examples("invalid")), ("Oddities", summary.examples("notes")))
+    kinds = () if options.redact else (("Could not be judged", "invalid"), ("Oddities", "notes"))
+    notes = [(title, summary.examples(kind)) for title, kind in kinds]
     findings = AuditFindings(finished.rules, regulation, audit.job.against or ())
     page = {
         "title": f"Audit: {regulation.title if regulation else shown}",

@@ -30,6 +30,7 @@ class AuditOptions(StrictModel):
     time_unit: str
     formats: list[str] | None
     fail_on: list[str] | None
+    redact: bool = False
 
     def open(self, *, merged: bool = False) -> Audit:
         """The audit; see `lawtrace.audit`. ``merged``: there are rows already, so that no source is needed."""

@@ -74,6 +74,7 @@ def audit(
         list[str] | None,
         typer.Option(metavar="<outcome>[:<rule>]", help="Fail on this outcome; default: on all of these. Repeatable."),
     ] = None,
+    redact: Annotated[bool, typer.Option("--redact", help="Write digests for texts, except to --out.")] = False,
     verify: Annotated[bool, typer.Option("--verify", help="Only check the chain of a guard's log.")] = False,
     shard: ShardOption = None,
     out: OutOption = Path("audit.jsonl"),
@@ -97,6 +98,7 @@ def audit(
         time_unit=time_unit,
         formats=formats,
         fail_on=fail_on,
+        redact=redact,
     )
     return audit_by(options, out, None if shard is None else Shard.parse(shard), force=force)
 
@@ -139,7 +141,7 @@ def audit_by(
     print_shown(_rates_shown(summary.rates))
     if summary.versions is not None and options.against is not None:
         print_shown(_versions_shown(summary.versions, options.against))
-    finished = FinishedAudit(out, audit, provenance)
+    finished = FinishedAudit(out, audit, provenance, redacted=options.redact)
     exported = [export_audit(finished, form, summary, options) for form in formats]
     judged_nothing = summary.conversations and not summary.triggered
     return CommandResult(

@@ -73,6 +73,18 @@ def test_records_that_differ_in_the_file_only_have_their_own_fingerprints(lawtra
     assert len({*prints}) == len(prints) == 4
 
 
+def test_redacted_exports_hold_no_text_of_the_records(lawtrace: Shell, tmp_path: Path) -> None:
+    log = write_log(tmp_path / "log.jsonl", conversation("1", "user: I am Zelda.", "PayBill", "PayBill"))
+    rules = write_rules(tmp_path / "rules.toml", RULES.replace("amount > 100", "amount > 1"))
+    formats = [word for form in ("html", "sarif", "oscal", "csv") for word in ("--format", form)]
+    texts = ("Zelda", "P-000001", "111-1111-1111")
+    for options, found in (((), {*texts}), (("--redact",), set[str]())):
+        lawtrace("audit", log, "--rules", rules, *formats, *options, "--out", tmp_path / "audit.jsonl", "--force")
+        written = "".join(path.read_text(encoding="utf-8") for path in tmp_path.glob("audit.[hsoc]*"))
+        assert {text for text in texts if text in written} == found
+        assert "same-account" in written
+
+
 MORE_RULES = """
 [[rules]]
 id = "idle"
