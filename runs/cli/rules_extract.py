@@ -121,6 +121,7 @@ def _write_rules(
     export_report(make_extraction_report(groups), written[1])
     review = ["lawtrace", "rules", "review", str(written[0]), "--env", options.environment]
     review += [] if document is None else ["--document", str(document)]
+    evaluate = f"`lawtrace rules evaluate {out} --env {domain.environment.name}` compares them with the curated rules."
     return CommandResult(
         {
             "rules": len(rules),
@@ -136,9 +137,7 @@ def _write_rules(
             rule_table(rules),
             count_extraction(groups, rules).sentence,
             *(Note(f"{group.group} is not read; run the command again: {group.failure}") for group in unread),
-            Note(
-                f"`lawtrace rules evaluate {out} --env {domain.environment.name}` compares them with the curated rules."
-            ),
+            *([Note(evaluate)] if domain.environment.simulated else []),
             Note(f"Written: {out}, {written[0]}, {written[1]}"),
         ),
         exit_code=1 if unread else 0,

@@ -1,45 +1,80 @@
 """Sessions of tools that have schemas and no declaration of what they do: any calls are possible, and results are made
-up, of the values that the rules tell apart. Nothing is carried out.
+up, of the values that the rules tell apart. Nothing is carried out. Messages are events like calls.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from random import Random
 from typing import Final
 
 from lawtrace.environments.spec.clock import DEFAULT_START
+from lawtrace.environments.spec.state import State
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
-from lawtrace.schemas.events import SPEAKERS, Event
+from lawtrace.schemas.events import Event, Json
+from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.search.events.component import windows_of
-from lawtrace.solver.search.events.space import DAYS, edges_of
+from lawtrace.solver.search.events.field_uses import FieldUses
 from lawtrace.solver.search.events.vocabulary import Vocabulary
+from lawtrace.solver.search.problem import Budget
+from lawtrace.solver.separation.sessions import RuleValues, Script, ScriptedCall, chosen_parts, holding, moved_call
 
-MOST_EVENTS: Final = 6
-"""How many events a drawn session has at most."""
-WAIT: Final = 400 * 86_400
-"""How long a session lasts after its last event, in seconds, so that deadlines pass."""
-LATER: Final = 0.4
-"""How often an event comes at another time than the one before: at the edge of a window, or some days later."""
-
-
-def drawn_sessions(rules: Sequence[Rule], tools: Mapping[str, ToolSchema], random: Random) -> Iterator[Sequence[Event]]:
-    """Sessions without end, of events that the rules tell apart."""
-    vocabulary = Vocabulary(rules, tools)
-    named = {name for rule in rules for name in rule.tools}
-    names = sorted(name for name in named if name in tools or name in SPEAKERS)
-    windows = list(dict.fromkeys(window for rule in rules for window in windows_of(rule)))
-    while True:
-        events: list[Event] = []
-        now = DEFAULT_START
-        for _ in range(random.randint(1, MOST_EVENTS)):
-            if events and random.random() < LATER:
-                edges = {*edges_of(windows, {event.time or now for event in events})}
-                now = random.choice(sorted({time for time in edges if time > now} | {now + n * 86_400 for n in DAYS}))
-            tool = random.choice(names)
-            events += random.sample(vocabulary.events([tool], vocabulary.live((), events), now).events, 1)
-        yield events
+MOST_TRIED: Final = 400
+"""How many representative events are compared with what a call is to be."""
+LESS: Final = 0.3
+"""How often a call is taken for which not all that is wanted holds."""
 
 
-def end_of(events: Sequence[Event]) -> int:
-    """When such a session ends."""
-    return max((event.time or DEFAULT_START for event in events), default=DEFAULT_START) + WAIT
+class FreeSampler:
+    """Draws calls and messages of tools without state, with the same methods as a `SessionSampler`."""
+
+    def __init__(self, rules: Sequence[Rule], tools: Mapping[str, ToolSchema]) -> None:
+        """`rules`: all that judge a session."""
+        self._vocabulary: Final = Vocabulary(rules, tools)
+        uses = FieldUses(rules)
+        self._computes: Final = any(one.computed for tool in uses.fields for one in uses.fields_of(tool))
+        self._known: Final[dict[str, Sequence[Event]]] = {}
+
+    def state(self, _: int) -> State:
+        return State()
+
+    def varied(self, state: State, _: RuleValues, __: Random) -> State:
+        return state
+
+    def later(self, script: Script, values: RuleValues, random: Random) -> Script | None:
+        """See `SessionSampler.later`."""
+        events, end = script.made_up()
+        return moved_call(script, values.times(events, DEFAULT_START, end), random)
+
+    def meet(
+        self,
+        script: Script,
+        place: int,
+        goals: Sequence[s.Atom],
+        _: RuleValues,
+        random: Random,
+        bound: dict[str, Json],
+        budget: Budget,
+    ) -> Script | None:
+        """See `SessionSampler.meet`."""
+        parts = [part for goal in goals for part in chosen_parts(goal.condition, random)]
+        events, _end = script.made_up()
+        now = (events[place - 1].time if place else None) or DEFAULT_START
+        possible = self._events(goals[0].tool, events, now)
+        if not possible or not budget.spend():
+            return None
+        tried = random.sample(possible, min(MOST_TRIED, len(possible)))
+        found = [(holding(parts, event, bound), event) for event in tried]
+        (own, held), event = max(found, key=lambda one: one[0][1])
+        if held < len(parts) and random.random() >= LESS:
+            return None
+        bound.update(own)
+        made = ScriptedCall(event.tool, event.arguments, made=event)
+        return replace(script, calls=(*script.calls[:place], made, *script.calls[place:]))
+
+    def _events(self, tool: str, events: Sequence[Event], now: int) -> Sequence[Event]:
+        """The representative events of a tool, with values of other events."""
+        live = self._vocabulary.live((), events)
+        key = repr((tool, now if self._computes else None, sorted(map(repr, live.values()))))
+        if key not in self._known:
+            self._known[key] = self._vocabulary.events([tool], live, now).events
+        return self._known[key]

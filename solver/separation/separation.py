@@ -21,16 +21,16 @@ from random import Random
 from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.state import Row, State
+from lawtrace.environments.spec.state import Row
 from lawtrace.environments.spec.tools import FromLookup
-from lawtrace.schemas.events import Event, Json, scalars
+from lawtrace.schemas.events import SPEAKERS, Event, Json, scalars
 from lawtrace.schemas.questions import TraceOutcome
 from lawtrace.solver.guard.tools import read_tools
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.signature import Signature, simulated_signature
 from lawtrace.solver.monitoring.rule_status import RuleStatus
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.search.core import minimal_core, without_needless
+from lawtrace.solver.search.core import minimal_core
 from lawtrace.solver.search.problem import Budget, Found, Proof, Unknown
 from lawtrace.solver.search.products.call_scopes import free_scope
 from lawtrace.solver.search.products.prover import Prover
@@ -43,7 +43,7 @@ from lawtrace.solver.separation.answers import (
     prove_equal,
 )
 from lawtrace.solver.separation.demands import Demand, demands, forbidden, needed_calls
-from lawtrace.solver.separation.free_sessions import drawn_sessions, end_of
+from lawtrace.solver.separation.free_sessions import FreeSampler
 from lawtrace.solver.separation.sessions import RuleValues, Script, SessionSampler
 
 STEPS: Final = 6_000
@@ -157,8 +157,7 @@ class Separator:
                 return Proof(shown=f"Their normal forms imply each other.{by}")
         skipped = self.skipped([*first, *second])
         context = {name: rule for name, rule in self.rules.items() if name not in skipped}
-        made = _Question if self.environment.simulated else _FreeQuestion
-        question = made(self, sets, context, budget)
+        question = _Question(self, sets, context, budget)
         for steps, kept in ((min(FIRST_STEPS, budget.steps), {}), (budget.steps, context)):
             found = question.look(steps)
             if found is not None:
@@ -166,38 +165,6 @@ class Separator:
             if proof := prove_equal(sets, kept, self.prover, self.tools, self.signature):
                 return proof
         return Unknown(question.why)
-
-
-class _FreeQuestion:
-    """A question about tools that have schemas only: nothing is carried out, and results are made up."""
-
-    why: Final = "no session that was tried is judged differently, and equality was not proved"
-
-    def __init__(
-        self, separator: Separator, sets: Sequence[Mapping[str, Rule]], context: Mapping[str, Rule], budget: Budget
-    ) -> None:
-        self._progress: Final = separator.progress
-        self._budget: Final = budget
-        self._judges: Final = [*map(Judge, sets), Judge(context)]
-        rules = [rule for several in (*sets, context) for rule in several.values()]
-        self._drawn: Final = drawn_sessions(rules, separator.tools, Random(f"free/{separator.seed}"))
-
-    def look(self, steps: int) -> SeparatingTrace | None:
-        """A separating trace, if one is drawn up to so many steps of the budget."""
-        while self._budget.steps - self._budget.left < steps and self._budget.spend():
-            self._progress()
-            events = next(self._drawn)
-            if self._differs(events):
-                events = without_needless(events, self._differs)
-                return SeparatingTrace(State(), events, end_of(events), *self._outcomes(events)[:2])
-        return None
-
-    def _outcomes(self, events: Sequence[Event]) -> list[TraceOutcome]:
-        return [judge.outcome(events, end_of(events)) for judge in self._judges]
-
-    def _differs(self, events: Sequence[Event]) -> bool:
-        *sides, others = self._outcomes(events)
-        return others == "kept" and {*sides} == {"broken", "kept"}
 
 
 class _Question:
@@ -208,16 +175,19 @@ class _Question:
     ) -> None:
         self._separator: Final = separator
         self._environment: Final = separator.environment
-        self._sampler: Final = separator.sampler
+        rules = [rule for several in (*sets, context) for rule in several.values()]
+        free = None if separator.environment.simulated else FreeSampler(rules, separator.tools)
+        self._sampler: Final = free or separator.sampler
         self._formulas: Final = [[*map(_at_each_step, rules.values())] or [s.Top()] for rules in sets]
         self._judges: Final = [Judge(rules) for rules in sets]
         self._rules: Final = {**separator.rules, **sets[0], **sets[1]}
         both = [*sets[0].values(), *sets[1].values()]
         self._skipped: Final = separator.rules.keys() - context.keys()
         self._budget: Final = budget
-        self._start: Final = separator.environment.clock.start(separator.sampler.state(0))
+        self._start: Final = separator.environment.clock.start(self._sampler.state(0))
         self._values: Final = RuleValues(both, self._environment, self._start)
-        self._tools: Final = [name for name in self._values.tools if name in separator.environment.tools]
+        known = {*separator.environment.tools, *(() if free is None else SPEAKERS)}
+        self._tools: Final = [name for name in self._values.tools if name in known]
         self._named: Final = [atom for atom in s.atoms_of([rule.parsed for rule in both]) if atom.variables]
         self._random: Final = Random(f"{separator.environment.name}/separation/{separator.seed}")
         self._drawn = separator.first_state
@@ -228,7 +198,7 @@ class _Question:
     def why(self) -> str:
         """Why there is no answer."""
         if not self._near:
-            return _FreeQuestion.why
+            return "no session that was tried is judged differently, and equality was not proved"
         missed = ", ".join(self._near[0].not_kept)
         return f"the sessions found that are judged differently do not keep other rules: {missed}"
 
@@ -360,7 +330,7 @@ class _Question:
         where = status.violations[0].position if status.violations else status.first_irreparable
         where = last if where is None else min(where, last)
         bound, (events, _) = _bound_values(rule, status), script.execute(self._environment)
-        if move < 0.2 and values.fields:
+        if move < 0.2 and values.fields and isinstance(sampler, SessionSampler):
             shown = [*map(str, scalars([event.result for event in events]))]
             fields = {name: random.choice([[], [*bound.values()], values.met(name, events)]) for name in values.fields}
             return replace(script, initial=sampler.with_other_field(script.initial, values, random, shown, fields))
@@ -482,7 +452,8 @@ def count_odd(environment: Environment, events: Sequence[Event]) -> int:
     odd = 0
     for event in events:
         odd += not event.completed
-        for parameter in environment.tools[event.tool].parameters:
+        tool = environment.tools.get(event.tool)
+        for parameter in () if tool is None else tool.parameters:
             if isinstance(parameter.source, FromLookup):
                 odd += sum(str(one) not in shown for one in scalars(event.arguments.get(parameter.name)))
         shown.update(map(str, scalars(event.result)))

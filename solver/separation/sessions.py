@@ -13,6 +13,7 @@ from typing import Final
 
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.simulation import call_duration, decode_arguments
+from lawtrace.environments.spec.clock import DEFAULT_START
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import ValueResult
 from lawtrace.environments.spec.samplers import FieldValue
@@ -60,6 +61,8 @@ REDRAWS: Final = 4
 """How often the arguments of a call are drawn if it does not complete."""
 FLIPS: Final = 6
 """How many changes of the start state are tried for a call that is to have a certain result."""
+WAIT: Final = 400 * 86_400
+"""How long a session of tools without state lasts after its last event, in seconds, so that deadlines pass."""
 MOST_DAYS: Final = 10_000
 """The longest window of days."""
 OTHER_ROW, UNKNOWN_ROW, RULE_VALUE, AGAIN = 0.15, 0.1, 0.5, 0.3
@@ -72,11 +75,13 @@ Wanted = Mapping[tuple[str, str], Sequence[Json]]
 
 @dataclass(frozen=True, slots=True)
 class ScriptedCall:
-    """A call to make. ``at``: before this time, in seconds since 1970, it is not made."""
+    """A call to make. ``at``: before this time, in seconds since 1970, it is not made. ``made``: of a tool without
+    state the event, whose result is made up."""
 
     tool: str
     arguments: Mapping[str, Json]
     at: int = 0
+    made: Event | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +93,23 @@ class Script:
     calls: tuple[ScriptedCall, ...] = ()
 
     def execute(self, environment: Environment) -> tuple[list[Event], int]:
-        """The events in the simulator, and the end of the session."""
+        """The events in the simulator, or those that are made up, and the end of the session."""
+        if not environment.simulated:
+            return self.made_up()
         session = Session(environment, self.initial)
         for call in self.calls:
             session.advance_time(max(0, call.at - session.now))
             session.call(call.tool, call.arguments)
         return session.events, session.end
+
+    def made_up(self) -> tuple[list[Event], int]:
+        """The events of tools without state, and the end of the session."""
+        now, events = DEFAULT_START, list[Event]()
+        for call in self.calls:
+            assert call.made is not None
+            now = max(now, call.at)
+            events.append(replace(call.made, time=now))
+        return events, now + WAIT
 
 
 class RuleValues:
@@ -142,6 +158,15 @@ class RuleValues:
         starts = {time for event in events for time in _times(event)}
         found = {time for start in starts for window in self.windows for time in edges(window, start)}
         return sorted(time for time in found if now < time < end)
+
+
+def moved_call(script: Script, possible: Sequence[int], random: Random) -> Script | None:
+    """The script with one call at one of these times; None if there is none."""
+    if not possible:
+        return None
+    number = random.randrange(len(script.calls))
+    moved = replace(script.calls[number], at=random.choice(possible))
+    return replace(script, calls=(*script.calls[:number], moved, *script.calls[number + 1 :]))
 
 
 def last_name(path: FieldPath) -> str:
@@ -295,11 +320,7 @@ class SessionSampler:
         """The script with another time of one call, beside the bound of a window; None if there is no such time."""
         events, end = script.execute(self.environment)
         possible = values.times(events, self.environment.clock.start(script.initial), end)
-        if not possible:
-            return None
-        number = random.randrange(len(script.calls))
-        moved = replace(script.calls[number], at=random.choice(possible))
-        return replace(script, calls=(*script.calls[:number], moved, *script.calls[number + 1 :]))
+        return moved_call(script, possible, random)
 
     def call(
         self,
@@ -363,7 +384,7 @@ class SessionSampler:
         tool = self.environment.tools.get(goals[0].tool)
         if tool is None or not budget.spend():
             return None
-        parts = [part for goal in goals for part in _chosen(goal.condition, random)]
+        parts = [part for goal in goals for part in chosen_parts(goal.condition, random)]
         wanted, fields = _wanted(tool, parts, bound)
         script, wanted = self._aimed(script, tool, wanted, bound, random)
         state = self.after(script, place)
@@ -377,17 +398,17 @@ class SessionSampler:
         if after is None:
             return None
         made, length = self.script(script.drawn, script.initial, after.events), len(after.events)
-        own, holding = _holding(parts, after.events[-1], bound)
+        own, held = holding(parts, after.events[-1], bound)
         for _ in range(FLIPS):
-            if holding == len(parts) or not fields or not budget.spend():
+            if held == len(parts) or not fields or not budget.spend():
                 break
             keys = {*map(str, scalars([dict(after.events[-1].arguments), after.events[-1].result]))}
             changed = replace(made, initial=self.with_other_field(made.initial, values, random, keys, fields))
             other = self.after(changed, length)
-            found = None if other is None else _holding(parts, other.events[-1], bound)
-            if other is not None and found is not None and found[1] >= holding:
-                made, after, (own, holding) = changed, other, found
-        if holding < len(parts) and random.random() < 0.7:
+            found = None if other is None else holding(parts, other.events[-1], bound)
+            if other is not None and found is not None and found[1] >= held:
+                made, after, (own, held) = changed, other, found
+        if held < len(parts) and random.random() < 0.7:
             return None
         bound.update(own)
         return replace(made, calls=(*made.calls, *script.calls[place:]))
@@ -458,11 +479,11 @@ def _pinned(tool: Tool, entity: Entity, row: Row) -> dict[tuple[str, str], Seque
     return {(tool.name, name): [entity.fields[field].type.encode(row.values[field])] for name, field in said.items()}
 
 
-def _chosen(condition: Condition | None, random: Random) -> list[Condition]:
+def chosen_parts(condition: Condition | None, random: Random) -> list[Condition]:
     """Conditions that are together sufficient: of alternatives one is drawn."""
     parts: list[Condition] = []
     for part in conjuncts(condition):
-        parts += _chosen(random.choice(part.parts), random) if isinstance(part, OrCondition) else [part]
+        parts += chosen_parts(random.choice(part.parts), random) if isinstance(part, OrCondition) else [part]
     return parts
 
 
@@ -489,7 +510,7 @@ def _wanted(
     return {place: values for place, values in arguments.items() if values}, fields
 
 
-def _holding(parts: Sequence[Condition], event: Event, bound: Mapping[str, Json]) -> tuple[Mapping[str, Json], int]:
+def holding(parts: Sequence[Condition], event: Event, bound: Mapping[str, Json]) -> tuple[Mapping[str, Json], int]:
     """The values of variables, also of those that the event alone determines, and how many conditions are true."""
     found: dict[str, Json] = {}
     for name, place, elements in (one for part in parts for one in equations(part)):
