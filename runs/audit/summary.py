@@ -66,8 +66,8 @@ class AuditSummary:
         tally.add("messages", times=said)
         tally.add("calls", times=row.log.events if row.log else len(row.events) - said)
         if row.reason:
-            kind = "against instructions" if row.outcome == "lawful" else row.outcome
-            tally.add_example(kind, text=f"{subject}: {row.reason}")
+            manual = "against instructions" if row.broken else "undetermined"
+            tally.add_example(manual if row.outcome == "lawful" else row.outcome, text=f"{subject}: {row.reason}")
         for note in row.notes:
             tally.add_example("notes", text=f"{subject}: {note}")
         for verdict in row.rules:
