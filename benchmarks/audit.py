@@ -27,14 +27,15 @@ from lawtrace.schemas.events import Event
 from lawtrace.solver.rules import load_rules
 from lawtrace.solver.traces import replay
 
-TASKS = Path("docs/tasks/1.3")
+TASKS = Path("docs/tasks")
 TALK = ("Yes, please go on.", "I would like the rest done as well.", "No, leave that as it is.", "Thank you.")
 
 
 def traces(environment: str) -> list[Sequence[Event]]:
     """The events of the reference traces of the released tasks."""
     domain = load_domain(environment)
-    tasks: list[Task] = read_task_rows(TASKS / f"{environment}.jsonl").rows
+    file = next(TASKS.glob(f"*/{environment}.jsonl"))
+    tasks: list[Task] = read_task_rows(file).rows
     return [replay(domain.environment, task.initial(domain.environment), task.planned).events for task in tasks]
 
 

@@ -34,7 +34,7 @@ def _shoot(address: str) -> None:
         )
         page = browser.new_page(viewport={"width": 1100, "height": 760}, color_scheme="light")
         page.goto(address)
-        page.locator("#rule-nothing-frozen tbody a").first.click()
+        page.locator("#rule-revoke-when-all-agree tbody a").first.click()
         page.locator(":target").evaluate("event => event.scrollIntoView({block: 'start', behavior: 'instant'})")
         page.locator("main").focus()
         page.screenshot(path=PICTURE)
