@@ -147,4 +147,4 @@ def test_nor_does_it_in_an_audit(tmp_path: Path) -> None:
     events = [{**SAID, "result": "done"}, {"tool": "pay", "arguments": {"amount": 1}, "result": "done"}]
     path.write_text("".join(json.dumps({"conversation": "1", **event}) + "\n" for event in events), encoding="utf-8")
     (row,) = lawtrace.audit([CONSENT], path, [PAY])
-    assert row.outcome == "broken"
+    assert row.outcome == "unlawful"
