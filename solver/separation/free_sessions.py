@@ -32,7 +32,7 @@ class FreeSampler:
         self._vocabulary: Final = Vocabulary(rules, tools)
         uses = FieldUses(rules)
         self._computes: Final = any(one.computed for tool in uses.fields for one in uses.fields_of(tool))
-        self._known: Final[dict[str, Sequence[Event]]] = {}
+        self._known: Final[dict[object, Sequence[Event]]] = {}
 
     def state(self, _: int) -> State:
         return State()
@@ -74,7 +74,7 @@ class FreeSampler:
     def _events(self, tool: str, events: Sequence[Event], now: int) -> Sequence[Event]:
         """The representative events of a tool, with values of other events."""
         live = self._vocabulary.live((), events)
-        key = repr((tool, now if self._computes else None, sorted(map(repr, live.values()))))
+        key = tool, now if self._computes else None, frozenset((group, repr(known)) for group, known in live.items())
         if key not in self._known:
             self._known[key] = self._vocabulary.events([tool], live, now).events
         return self._known[key]
