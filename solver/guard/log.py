@@ -92,7 +92,7 @@ class LogChain:
 
     Attributes:
         lines: how many there are.
-        last: the digest of the last line. Only whoever keeps it elsewhere notices that the end was changed or cut.
+        last: the digest of the last line. If it is not kept elsewhere, a changed or cut end is not noticed.
         breaks: the numbers of the lines, from 1, that do not have the digest of the line before them.
     """
 

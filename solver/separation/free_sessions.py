@@ -13,7 +13,6 @@ from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.search.events.field_uses import FieldUses
 from lawtrace.solver.search.events.vocabulary import Vocabulary
 from lawtrace.solver.search.problem import Budget
 from lawtrace.solver.separation.sessions import RuleValues, Script, ScriptedCall, chosen_parts, holding, moved_call
@@ -30,8 +29,6 @@ class FreeSampler:
     def __init__(self, rules: Sequence[Rule], tools: Mapping[str, ToolSchema]) -> None:
         """`rules`: all that judge a session."""
         self._vocabulary: Final = Vocabulary(rules, tools)
-        uses = FieldUses(rules)
-        self._computes: Final = any(one.computed for tool in uses.fields for one in uses.fields_of(tool))
         self._known: Final[dict[object, Sequence[Event]]] = {}
 
     def state(self, _: int) -> State:
@@ -74,7 +71,8 @@ class FreeSampler:
     def _events(self, tool: str, events: Sequence[Event], now: int) -> Sequence[Event]:
         """The representative events of a tool, with values of other events."""
         live = self._vocabulary.live((), events)
-        key = tool, now if self._computes else None, frozenset((group, repr(known)) for group, known in live.items())
+        at = now if self._vocabulary.computes else None
+        key = tool, at, frozenset((group, repr(known)) for group, known in live.items())
         if key not in self._known:
             self._known[key] = self._vocabulary.events([tool], live, now).events
         return self._known[key]

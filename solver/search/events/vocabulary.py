@@ -62,12 +62,14 @@ class Vocabulary:
 
     Attributes:
         inexact: the ids of the rules to which representative events may not be all that matter.
+        computes: whether rules compute with fields, so that events differ by the time.
     """
 
     def __init__(self, rules: Sequence[Rule], tools: Mapping[str, ToolSchema]) -> None:
         self._schemas: Final = tools
         self._uses: Final = FieldUses(rules)
         self.inexact: Final = self._uses.inexact
+        self.computes: Final = any(field.computed for tool in self._uses.fields for field in self._uses.fields_of(tool))
         self._candidates: Final = lru_cache(MAX_CACHED, typed=True)(self._make_candidates)
         self._few: Final = lru_cache(MAX_CACHED, typed=True)(self._choose_few)
 
