@@ -3,8 +3,8 @@
     python benchmarks/release.py [--env NAME] [--keep FOLDER]
 
 The second time uses another home, working folder, time zone, language and hash seed, and one processor. Prints times,
-whether the bytes are equal and equal to docs/tasks/, the result of `lawtrace tasks check`, and which readers can read
-the tables: pyarrow, and Hugging Face `datasets` if installed. Exits with 1 if anything fails.
+whether the bytes are equal, whether the tasks are those of docs/tasks/, the result of `lawtrace tasks check`, and
+whether Hugging Face `datasets`, if installed, reads the prompts. Exits with 1 if anything fails.
 """
 
 import argparse
@@ -22,6 +22,7 @@ from typing import Any
 
 from lawtrace.environments.domains.loader import PAPER_DOMAINS
 from lawtrace.runs.release.task_set import read_manifest
+from lawtrace.runs.store.task_file import find_task_file, read_task_rows
 
 RELEASED = Path(__file__).parents[1] / "docs" / "tasks"
 VERSION = "1.3"
@@ -51,7 +52,7 @@ def lawtrace(*words: object, elsewhere: Path | None = None) -> tuple[dict[str, A
 
 
 def bytes_of(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 def examine(folder: Path, scratch: Path, environments: Sequence[str]) -> list[str]:
@@ -67,14 +68,12 @@ def examine(folder: Path, scratch: Path, environments: Sequence[str]) -> list[st
     same = bytes_of(folder) == bytes_of(again)
     print(f"the same bytes twice: {same}; {sum(map(len, bytes_of(folder).values())) / 1e6:.1f} MB")
     troubles += [] if same else ["the bytes differ"]
-    released = RELEASED / read_manifest(folder).version
-    if released.is_dir() and read_manifest(released).environments == read_manifest(folder).environments:
-        cards = {"README.md": b"", "manifest.json": b""}  # later code may word a card anew
-        same = bytes_of(folder) | cards == bytes_of(released) | cards
-        print(f"the bytes of docs/tasks/{released.name}: {same}")
-        troubles += [] if same else [f"docs/tasks/{released.name} is not what this code makes: release a new version"]
-    else:
-        print(f"docs/tasks/{released.name} holds other numbers or rules: release a new version")
+    for name in read_manifest(folder).environments:  # a version in an older format has the same tasks
+        ours, theirs = (read_task_rows(find_task_file(place, name)).rows for place in (folder, RELEASED / VERSION))
+        print(f"{name}: the tasks of docs/tasks/{VERSION}: {ours == theirs}")
+        troubles += (
+            [] if ours == theirs else [f"docs/tasks/{VERSION} is not what this code makes: release a new version"]
+        )
     checked, seconds = lawtrace("tasks", "check", folder.resolve(), "--out", scratch / "quality.jsonl")
     undecided = sum(answers.get("undecided", 0) for answers in checked["checks"].values())
     print(f"{checked['passed']} of {checked['tasks']} tasks pass {len(checked['checks'])} checks, ", end="")
@@ -87,17 +86,15 @@ def examine(folder: Path, scratch: Path, environments: Sequence[str]) -> list[st
 
 
 def read_tables(folder: Path) -> list[str]:
-    troubles: list[str] = []
-    parquet: Any = import_module("pyarrow.parquet")
-    hugging_face: Any = import_module("datasets") if find_spec("datasets") else None
-    for name, entry in read_manifest(folder).environments.items():
-        rows = {"pyarrow": parquet.read_table(folder / f"{name}.parquet").num_rows}
-        if hugging_face is not None:
-            rows["datasets"] = hugging_face.load_dataset(str(folder), name)["train"].num_rows
-        print(f"{name}: " + ", ".join(f"{reader} reads {number} rows" for reader, number in rows.items()))
-        troubles += [f"{name}: {reader} reads {number}" for reader, number in rows.items() if number != 2 * entry.tasks]
-    if hugging_face is None:
+    if find_spec("datasets") is None:
         print("datasets is not installed and was not tried")
+        return []
+    troubles: list[str] = []
+    hugging_face: Any = import_module("datasets")
+    for name, entry in read_manifest(folder).environments.items():
+        number = hugging_face.load_dataset(str(folder), name)["train"].num_rows
+        print(f"{name}: datasets reads {number} rows")
+        troubles += [f"{name}: datasets reads {number} rows"] if number != 2 * entry.tasks else []
     return troubles
 
 

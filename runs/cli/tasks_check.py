@@ -12,23 +12,24 @@ from lawtrace.runs.cli.options import OutOption
 from lawtrace.runs.cli.output import best_habits, grouped_notes, make_table, problem_notes
 from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, SELECTION, RecipeFlags, recipe_flags, stage_recipe
 from lawtrace.runs.cli.stage_runs import run_stages
-from lawtrace.runs.release.task_set import check_release, task_files
+from lawtrace.runs.release.task_set import check_prompts, check_release, read_errata, task_files
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.runner import Session
 from lawtrace.runs.stages.artifacts import HABITS, QUALITY, TASKS
 from lawtrace.runs.stages.stage import StageInputs
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.task_file import read_usable_tasks, select_tasks
+from lawtrace.runs.store.task_file import find_release, read_usable_tasks, select_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.errors import Problem
 from lawtrace.schemas.findings import HabitRow
 from lawtrace.schemas.quality_rows import CHECKS, QualityRow
+from lawtrace.schemas.validity_rows import Erratum
 
 
 @recipe_flags(*SELECTION, *MODEL_CALLS, env="folder")
 def check_tasks(
     flags: RecipeFlags,
-    file: Annotated[Path, typer.Argument(help="Task file (JSON lines), or release folder.")],
+    file: Annotated[Path, typer.Argument(help="Task file (JSON lines), or folder or name of a release.")],
     out: OutOption = Path("quality.jsonl"),
 ) -> CommandResult:
     """Check the quality of tasks.
@@ -37,9 +38,10 @@ def check_tasks(
 
     The files of a release are first compared with the digests in its manifest; a changed file is not checked further.
     """
-    files, problems = [file], list[Problem]()
+    file = find_release(file)
+    files, problems, errata = [file], list[Problem](), list[Erratum]()
     if file.is_dir():
-        problems = check_release(file)
+        problems, errata = check_release(file), read_errata(file)
         touched = {problem.place for problem in problems}
         files = [path for path in task_files(file) if str(path) not in touched]
     rows, habits = list[QualityRow](), dict[str, Sequence[HabitRow]]()
@@ -48,12 +50,14 @@ def check_tasks(
     chosen = {task.id for task in select_tasks(every, stage_recipe(flags).recipe.tasks, file)} if every else ()
     for path, (read, domain) in given.items():
         problems += read.problems
+        if file.is_dir() and not read.problems:
+            problems += check_prompts(file, path.stem, read.rows, domain)
         if tasks := [task for task in read.rows if task.id in chosen]:
             inputs = replace(stage_recipe(flags, domain.environment.name), domain=domain)
             quality, habits[path.stem] = _check(inputs, tasks, out, f"tasks check {file}", force=flags.force)
             rows += quality
     QUALITY.write(out, rows)
-    return _result(rows, habits, problems, out)
+    return _result(rows, habits, problems, errata, out)
 
 
 def _check(
@@ -71,7 +75,11 @@ def _check(
 
 
 def _result(
-    rows: Sequence[QualityRow], habits: Mapping[str, Sequence[HabitRow]], problems: Sequence[Problem], out: Path
+    rows: Sequence[QualityRow],
+    habits: Mapping[str, Sequence[HabitRow]],
+    problems: Sequence[Problem],
+    errata: Sequence[Erratum],
+    out: Path,
 ) -> CommandResult:
     passed = sum(row.passed for row in rows)
     counts = {check: Counter(row.answer(check) for row in rows) for check in CHECKS}
@@ -83,6 +91,7 @@ def _result(
         *grouped_notes((task, str(finding)) for task, finding in failed),
         make_table(("check", *answers, "reasons"), by_check),
         *(f"{name}. {row.sentence}" for name, found in habits.items() for row in found),
+        *(f"Known defect: {one}" for one in errata),
         f"{passed} of {len(rows)} tasks pass, {len(problems)} rows or files are invalid.",
     )
     return CommandResult(
@@ -92,6 +101,7 @@ def _result(
             "checks": counts,
             "habits": {name: best_habits(found) for name, found in habits.items()},
             "invalid": [str(problem) for problem in problems],
+            "errata": [one.model_dump() for one in errata],
         },
         shown,
         out,

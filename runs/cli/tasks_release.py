@@ -1,5 +1,6 @@
 """``lawtrace tasks release``: build and check a task set for publication."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version as distribution_version
 from pathlib import Path
@@ -9,6 +10,8 @@ import typer
 
 from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
+from lawtrace.environments.progress import NoProgress
+from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.cli.output import best_habits
 from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags, stage_recipe
 from lawtrace.runs.cli.stage_runs import run_stages
@@ -16,18 +19,23 @@ from lawtrace.runs.recipe_file import with_values
 from lawtrace.runs.release.task_set import TaskSet, check_release_folder, write_release
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.runner import Session
-from lawtrace.runs.stages.artifacts import HABITS, QUALITY, RULES, TASKS, TRACES
+from lawtrace.runs.stages.artifacts import HABITS, QUALITY, RULES, TASKS
 from lawtrace.runs.stages.habits import find_task_habits
 from lawtrace.runs.stages.stage import StageInputs
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.stage_files import read_rows
-from lawtrace.runs.tasks import task_mode
-from lawtrace.schemas.errors import OperationalError
+from lawtrace.runs.store.task_file import read_tasks
+from lawtrace.runs.tasks import Task, task_mode
+from lawtrace.schemas.errors import InputError, OperationalError
+from lawtrace.schemas.findings import MutationKind, Survivor
 from lawtrace.schemas.recipe import Recipe
-from lawtrace.schemas.task_rows import TraceRow
+from lawtrace.schemas.validity_rows import Changes
+from lawtrace.solver.coverage.mutations import measure_mutation_score
+from lawtrace.solver.traces import Trace
 
 WRITING_ROLES = ("instruction_generator", "independent_reader", "masking_evaluator")
 """The roles that write and review instructions."""
+CHANGES: tuple[MutationKind, ...] = ("drop", "late", "other object")
+"""The changes of references of which a release says whether rules catch them."""
 
 
 @recipe_flags("count", *MODEL_CALLS, "seed", env=None)
@@ -38,30 +46,43 @@ def release_tasks(
     env: Annotated[
         list[str] | None, typer.Option(metavar="<str>", help="Environment; default: all built-in ones. Repeatable.")
     ] = None,
-    sources: Annotated[
-        Path | None, typer.Option(help="Folder with ENV.traces.jsonl to use, where it has them.")
+    tasks: Annotated[
+        list[Path] | None, typer.Option(metavar="<path>", help="Task file to release; none are built. Repeatable.")
     ] = None,
+    writer: Annotated[str | None, typer.Option(help="Who wrote the instructions of the task files.")] = None,
 ) -> CommandResult:
     """Build and check a task set for publication.
 
-    Writes JSON lines and Parquet with a data card. Tasks that fail a check are replaced by spare ones. Given traces
-    become tasks as they are.
+    Writes prompts, and references apart from them, with a data card. Tasks that fail a check are replaced by spare
+    ones; of task files, all must pass. Another --seed makes another set of the same distribution.
     """
     check_release_folder(out, version)
-    options = [stage_recipe(flags, name) for name in env or BUILT_IN_DOMAINS]
+    if tasks and (env or "tasks.count" in flags.values):
+        raise InputError("--tasks cannot be combined with --env or --count: the files are released as they are")
+    recipe, length, command = stage_recipe(flags).recipe, 0, ""
+    if tasks:
 
-    async def work(session: Session) -> list[TaskSet]:
-        return [await _build(session, one, sources) for one in options]
+        async def work(session: Session) -> list[TaskSet]:
+            return [await _given(session, flags, file, writer) for file in tasks]
 
-    first = options[0].recipe
-    sets = run_stages(first, out, "tasks release", work, force=flags.force)
+    else:
+        options = [stage_recipe(flags, name) for name in env or BUILT_IN_DOMAINS]
+        recipe, length = options[0].recipe, options[0].recipe.tasks.length
+        words = [f"--env {one.domain.environment.name}" for one in options]
+        command = f"lawtrace tasks release {' '.join(words)} --count {recipe.tasks.count} --seed N --out FOLDER"
+
+        async def work(session: Session) -> list[TaskSet]:
+            return [await _build(session, one) for one in options]
+
+    sets = run_stages(recipe, out, "tasks release", work, force=flags.force)
     manifest = write_release(
         out,
         sets,
         version=version,
         lawtrace=distribution_version("lawtrace"),
-        seed=first.seed,
-        length=first.tasks.length,
+        seed=recipe.seed,
+        length=length,
+        command="" if flags.recipe or flags.settings else command,
     )
     total = sum(entry.tasks for entry in manifest.environments.values())
     return CommandResult(
@@ -69,9 +90,15 @@ def release_tasks(
             "version": version,
             "tasks": {name: entry.tasks for name, entry in manifest.environments.items()},
             "contrast_pairs": {name: entry.contrast_pairs for name, entry in manifest.environments.items()},
-            "habits": {one.domain.environment.name: best_habits(one.habits) for one in sets},
+            "decision_points": {name: entry.decision_points for name, entry in manifest.environments.items()},
+            "start_rows": {name: entry.start_rows for name, entry in manifest.environments.items()},
+            "changes": {
+                one.name: {kind: {"made": of.made, "missed": len(of.missed)} for kind, of in one.changes.items()}
+                for one in sets
+            },
+            "habits": {one.name: best_habits(one.habits) for one in sets},
         },
-        [f"{total} tasks, each in two styles, in {len(sets)} environments, version {version}."],
+        [f"{total} tasks in {len(sets)} sets, version {version}."],
         out,
     )
 
@@ -81,23 +108,29 @@ def _writers(recipe: Recipe) -> dict[str, str]:
     return {role: str(model) for role, model in recipe.models.specs().items() if role in WRITING_ROLES}
 
 
-async def _build(session: Session, inputs: StageInputs, sources: Path | None) -> TaskSet:
-    """The recipe's number of tasks in one environment, or all with given traces.
+async def _given(session: Session, flags: RecipeFlags, file: Path, writer: str | None) -> TaskSet:
+    """The tasks of a file. Raises InputError if it does not say who wrote them."""
+    tasks, domain = read_tasks(file)
+    if writer is None and any(text.is_free for task in tasks for text in task.instructions.values()):
+        raise InputError(f"{file}: a model wrote its instructions; say which with --writer")
+    if len({task.rules for task in tasks}) > 1:
+        raise InputError(f"{file}: its tasks have several rule sets; build them with one")
+    inputs = replace(stage_recipe(flags, domain.environment.name), domain=domain)
+    runner = session.runner(inputs, folder=RunFolder(session.folder.path / file.stem))
+    runner.give(TASKS, tasks)
+    made = await runner.make(QUALITY, HABITS)
+    changes = await _changes(session, domain.environment, tasks)
+    writers = {"instructions": writer or "offline"}
+    return TaskSet(file.stem, domain, tasks[0].rules, tasks, made[QUALITY], made[HABITS], changes, writers)
 
-    Raises OperationalError if too few pass.
-    """
+
+async def _build(session: Session, inputs: StageInputs) -> TaskSet:
+    """The recipe's number of tasks in one environment. Raises OperationalError if too few pass."""
     recipe, domain = inputs.recipe, inputs.domain
-    name = domain.environment.name
-    given = None if sources is None else sources / f"{name}.traces.jsonl"
-    traces = read_rows(given, TraceRow) if given and given.is_file() else ()
-    if traces:
-        recipe = with_values(recipe, {"tasks.count": len(traces)}, "tasks")
-    count = recipe.tasks.count
+    name, count = domain.environment.name, inputs.recipe.tasks.count
     if task_mode(recipe.tasks, domain.environment) != "contrasts":  # spare contrast pairs are for the selection
         recipe = with_values(recipe, {"tasks.count": count + recipe.tasks.spare, "tasks.spare": 0}, "tasks")
     runner = session.runner(replace(inputs, recipe=recipe), folder=RunFolder(session.folder.path / name))
-    if traces:
-        runner.give(TRACES, traces)
     made = await runner.make(QUALITY)
     passing = {row.task: row for row in made[QUALITY] if row.passed}
     tasks = [task for task in made[TASKS] if task.id in passing][:count]
@@ -106,4 +139,33 @@ async def _build(session: Session, inputs: StageInputs, sources: Path | None) ->
     habits = made[HABITS]
     if tasks != [*made[TASKS]]:
         habits = await run_in_worker_thread(lambda: find_task_habits(domain.environment, tasks))
-    return TaskSet(domain, made[RULES], tasks, [passing[task.id] for task in tasks], habits, _writers(recipe))
+    changes = await _changes(session, domain.environment, tasks)
+    quality = [passing[task.id] for task in tasks]
+    return TaskSet(name, domain, made[RULES], tasks, quality, habits, changes, _writers(recipe))
+
+
+async def _changes(session: Session, environment: Environment, tasks: Sequence[Task]) -> Mapping[MutationKind, Changes]:
+    """The single changes of the references that do something, and those that no rule catches."""
+
+    def measure(on_trace: Callable[[], None]) -> Mapping[MutationKind, Changes]:
+        traces = [
+            (task.id, Trace(task.initial(environment), task.planned, task.target(environment)))
+            for task in tasks
+            if task.calls
+        ]
+        score = measure_mutation_score(environment, tasks[0].rules, traces, on_trace, CHANGES)
+        survivors = [one for one in score.survivors if one.reason not in {"nothing changed", "the call was refused"}]
+        missed: dict[MutationKind, list[Survivor]] = {
+            kind: [one for one in survivors if one.kind == kind] for kind in CHANGES
+        }
+        return {
+            kind: Changes(
+                made=score.killed[kind] + len(some),
+                missed=tuple(f"{one.trace}: {one.change} ({one.reason})" for one in some),
+            )
+            for kind, some in missed.items()
+        }
+
+    progress = session.options.get("progress") or NoProgress()
+    with progress.stage(f"changes of references, {environment.name}", len(tasks)) as step:
+        return await run_in_worker_thread(lambda: measure(step))

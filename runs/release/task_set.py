@@ -1,62 +1,84 @@
-"""Releases of task sets: built from a seed, checked by the quality gate, written with a data card.
+"""Releases of task sets: checked by the quality gate, written with a data card.
 
 A release is a folder:
 
-    README.md               the data card; its front matter describes the files to Hugging Face `datasets`
-    manifest.json           its inputs, and the SHA-256 of every other file
-    ENVIRONMENT.jsonl       the tasks as `lawtrace grade` reads them
-    ENVIRONMENT.parquet     one row per task and style
-    ENVIRONMENT.rules.parquet   its rules by rule set, the column that both tables have
-    ENVIRONMENT.quality.jsonl   the results of the gate
+    README.md                   the data card; its front matter describes the files to Hugging Face `datasets`
+    manifest.json               its inputs, and the SHA-256 of every other file
+    SET.prompts.jsonl           what a model is told of each task, in each style
+    ENVIRONMENT.system.md       what it is told besides: law, manual and tools
+    references/SET.jsonl        the tasks with references, rules and proofs, as `lawtrace run --tasks` reads them
+    references/SET.measured.json    the gate, habits, changes of references, decision points
+    errata.jsonl                known defects, which may be added later
+    validity/                   records of annotators and solvers, added later (`lawtrace.runs.release.validity`)
 
-The same version, seed and code give the same bytes. A task contains its rules and states, so a newer lawtrace can grade
-an older release as long as it can read the schema version and the references still pass. `lawtrace tasks check` checks
-both, and that the files are those of the manifest. A manifest can be changed too. So it must also list all files of a
-release, and its numbers of tasks and its rules must be those of the tasks.
+A set is named after its environment, or after the task file that it was given as. The same version, seed and code give
+the same bytes. A task contains its rules and states, so a newer lawtrace can grade an older release as long as it can
+read the schema version and the references still pass. `lawtrace tasks check` checks both, and that the files are those
+of the manifest. A manifest can be changed too. So it must also list all files of a release, and its numbers of tasks,
+its rules and the prompts must be those of the tasks. A copy of the public part has no folder ``references``.
+
+Each file has the canary of the release, for which training data can be searched. Releases of ``release/2`` have none,
+and their tasks with references are ``SET.jsonl``, beside tables.
 """
 
-import importlib
-import json
+import datetime as dt
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from statistics import median
-from typing import Any, Literal
+from typing import Literal
+from uuid import NAMESPACE_OID, uuid5
 
 from jinja2 import Environment, StrictUndefined
 from pydantic import ValidationError
 
+from lawtrace.agents.prompt_context import PromptContext, RegulationText, program_system, request_text
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.runs.store.stage_files import file_digest, read_text, read_usable_rows, replacing, write_rows
-from lawtrace.runs.store.task_file import digest_rules, digest_written_rules, write_tasks
+from lawtrace.runs.release.decision_points import count_start_rows, decision_points
+from lawtrace.runs.store.stage_files import file_digest, read_rows, read_text, read_usable_rows, replacing, write_rows
+from lawtrace.runs.store.task_file import ERRATA, REFERENCES, digest_rules, digest_written_rules, write_tasks
 from lawtrace.runs.tasks import Task
-from lawtrace.schemas.errors import InputError, OperationalError, Problem, describe_validation_error
+from lawtrace.schemas.errors import InputError, Problem, describe_validation_error
 from lawtrace.schemas.events import Json
-from lawtrace.schemas.findings import HabitRow
+from lawtrace.schemas.findings import HabitRow, MutationKind
 from lawtrace.schemas.models import FrozenModel, StrictModel
 from lawtrace.schemas.quality_rows import CHECKS, QualityRow
+from lawtrace.schemas.validity_rows import Changes, DecisionPoint, Erratum, MeasuredSet, Prompt
 from lawtrace.solver.habits.selection import BEST_SHARE
 from lawtrace.solver.rules import Rule
 
 ENDINGS = ("jsonl", "quality.jsonl", "parquet", "rules.parquet")
-"""The files of one environment."""
+"""The files of one environment in releases of ``release/2``."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TaskSet:
-    """The tasks of one environment with the results of the gate and the best habit of each style.
+    """Some tasks of one environment with the results of the gate, the best habit of each style, and the changes of
+    references by kind.
 
     ``writers``: the role that wrote or read the instructions -> its model.
     """
 
+    name: str
     domain: Domain
     rules: Sequence[Rule]
     tasks: Sequence[Task]
     quality: Sequence[QualityRow]
     habits: Sequence[HabitRow]
+    changes: Mapping[MutationKind, Changes]
     writers: Mapping[str, str]
+
+    @cached_property
+    def points(self) -> Mapping[str, DecisionPoint]:
+        """Contrast pair -> its decision point."""
+        return decision_points(self.domain.environment, self.tasks)
+
+    @property
+    def different_points(self) -> int:
+        return len({*map(str, self.points.values())})
 
     @property
     def contrast_pairs(self) -> int:
@@ -94,11 +116,39 @@ class TaskSet:
         """The share of tasks of both styles that the best habits pass."""
         return sum(len(row.passed) for row in self.habits) / sum(row.tasks for row in self.habits)
 
+    @property
+    def entry(self) -> "EnvironmentEntry":
+        environment = self.domain.environment
+        return EnvironmentEntry(
+            tasks=len(self.tasks),
+            contrast_pairs=self.contrast_pairs,
+            writers=self.writers,
+            regulation=self.domain.regulation.title,
+            rules=tuple(rule.id for rule in self.rules),
+            rules_sha256=digest_rules(self.rules),
+            environment=environment.name,
+            environment_version=environment.version,
+            decision_points=self.different_points,
+            start_rows=count_start_rows(self.tasks),
+        )
+
+    def measured(self, canary: str) -> MeasuredSet:
+        """What was measured, as it is released."""
+        return MeasuredSet(
+            canary=canary,
+            findings=tuple(row for row in self.quality if row.findings),
+            habits=tuple(self.habits),
+            changes=self.changes,
+            points=self.points,
+            start_rows=count_start_rows(self.tasks),
+        )
+
 
 class EnvironmentEntry(StrictModel):
-    """The manifest entry of one environment: tasks in two styles, made under these rules.
+    """The manifest entry of one set of tasks, made under these rules.
 
-    ``writers``: the role that wrote or read the instructions -> its model.
+    ``writers``: the role that wrote or read the instructions -> its model. ``environment`` and what follows: since
+    ``release/3``; before it, a set is named after its environment.
     """
 
     tasks: int
@@ -107,24 +157,53 @@ class EnvironmentEntry(StrictModel):
     regulation: str
     rules: tuple[str, ...]
     rules_sha256: str
+    environment: str = ""
+    environment_version: str = ""
+    decision_points: int = 0
+    start_rows: int = 0
 
 
 class ReleaseManifest(StrictModel):
-    """The inputs of a release. ``files``: the SHA-256 of each other file."""
+    """The inputs of a release, its sets by name, and the SHA-256 of each other file."""
 
-    schema_version: Literal["lawtrace.release/2"] = "lawtrace.release/2"
+    schema_version: Literal["lawtrace.release/2", "lawtrace.release/3"] = "lawtrace.release/3"
     version: str
     lawtrace: str
     seed: int
     length: int
+    canary: str = ""
     environments: Mapping[str, EnvironmentEntry]
     files: Mapping[str, str]
 
+    @property
+    def expected_files(self) -> tuple[str, ...]:
+        """The files that it must list."""
+        if self.schema_version == "lawtrace.release/2":
+            return ("README.md", *(f"{name}.{ending}" for name in self.environments for ending in ENDINGS))
+        systems = dict.fromkeys(f"{entry.environment}.system.md" for entry in self.environments.values())
+        own = (
+            file
+            for name in self.environments
+            for file in (f"{name}.prompts.jsonl", f"{REFERENCES}/{name}.jsonl", f"{REFERENCES}/{name}.measured.json")
+        )
+        return ("README.md", *systems, *own)
+
+    def task_file(self, name: str) -> str:
+        """The task file of a set, in the folder of the release."""
+        return f"{name}.jsonl" if self.schema_version == "lawtrace.release/2" else f"{REFERENCES}/{name}.jsonl"
+
+
+def canary_of(version: str, seed: int) -> str:
+    """The canary of a release: a sentence that no other text has."""
+    return (
+        f"lawtrace tasks {version}, not for training: canary {uuid5(NAMESPACE_OID, f'lawtrace tasks {version} {seed}')}"
+    )
+
 
 def write_release(
-    folder: Path, sets: Sequence[TaskSet], *, version: str, lawtrace: str, seed: int, length: int
+    folder: Path, sets: Sequence[TaskSet], *, version: str, lawtrace: str, seed: int, length: int, command: str = ""
 ) -> ReleaseManifest:
-    """Write a release.
+    """Write a release. ``command``: what makes it from the seed; empty for given tasks.
 
     Raises InputError if a task fails the gate, a habit passes too many contrast pairs or tasks of theirs, or the folder
     holds another version of a release.
@@ -132,42 +211,61 @@ def write_release(
     for released in sets:
         for habit in released.habits:
             if habit.pairs and max(habit.rate, len(habit.pairs_passed) / habit.pairs) > BEST_SHARE:
-                raise InputError(
-                    f"{released.domain.environment.name}: {habit.sentence} At most 10 % may; raise tasks.spare"
-                )
+                raise InputError(f"{released.name}: {habit.sentence} At most 10 % may; raise tasks.spare")
         if failed := [row.task for row in released.quality if not row.passed]:
             raise InputError(
-                f"{released.domain.environment.name}: {len(failed)} tasks fail the gate, {failed[0]} first; only what "
-                "passes is released, see `lawtrace tasks check`"
+                f"{released.name}: {len(failed)} tasks fail the gate, {failed[0]} first; only what passes is released, "
+                "see `lawtrace tasks check`"
             )
     check_release_folder(folder, version)
-    files: dict[str, str] = {}
+    canary = canary_of(version, seed)
     for released in sets:
-        name = released.domain.environment.name
-        write_tasks(folder / f"{name}.jsonl", released.tasks)
-        write_rows(folder / f"{name}.quality.jsonl", released.quality)
-        _write_parquet(folder / f"{name}.parquet", _task_table(released))
-        _write_parquet(folder / f"{name}.rules.parquet", _rule_table(released.tasks))
-        for ending in ENDINGS:
-            files[f"{name}.{ending}"] = file_digest(folder / f"{name}.{ending}")
-    entries = {
-        released.domain.environment.name: EnvironmentEntry(
-            tasks=len(released.tasks),
-            contrast_pairs=released.contrast_pairs,
-            writers=released.writers,
-            regulation=released.domain.regulation.title,
-            rules=tuple(rule.id for rule in released.rules),
-            rules_sha256=digest_rules(released.rules),
-        )
-        for released in sets
-    }
-    _write_text(folder / "README.md", _card(version, sets, seed))
-    files["README.md"] = file_digest(folder / "README.md")
+        write_rows(folder / f"{released.name}.prompts.jsonl", prompts_of(released.domain, released.tasks, canary))
+        _write_text(folder / f"{released.domain.environment.name}.system.md", _system_text(released.domain, canary))
+        (folder / REFERENCES).mkdir(exist_ok=True)
+        write_tasks(folder / REFERENCES / f"{released.name}.jsonl", released.tasks, canary)
+        measured = released.measured(canary).model_dump_json(indent=1)
+        _write_text(folder / REFERENCES / f"{released.name}.measured.json", f"{measured}\n")
+    _write_text(folder / "README.md", _card(version, sets, seed, canary, command))
     manifest = ReleaseManifest(
-        version=version, lawtrace=lawtrace, seed=seed, length=length, environments=entries, files=files
+        version=version,
+        lawtrace=lawtrace,
+        seed=seed,
+        length=length,
+        canary=canary,
+        environments={released.name: released.entry for released in sets},
+        files={},
     )
+    files = {name: file_digest(folder / name) for name in manifest.expected_files}
+    manifest = manifest.model_copy(update={"files": files})
     _write_text(folder / "manifest.json", manifest.model_dump_json(indent=1) + "\n")
     return manifest
+
+
+def prompts_of(domain: Domain, tasks: Sequence[Task], canary: str) -> list[Prompt]:
+    """The public rows of tasks."""
+    environment = domain.environment
+    starts = [dt.datetime.fromtimestamp(environment.clock.start(task.initial(environment)), dt.UTC) for task in tasks]
+    return [
+        Prompt(
+            id=f"{task.id}/{style}",
+            task=task.id,
+            environment=environment.name,
+            environment_version=environment.version,
+            style=style,
+            session_start=f"{start:%Y-%m-%d %H:%M:%S}",
+            prompt=request_text(task.instructions[style]),
+            canary=canary,
+        )
+        for task, start in zip(tasks, starts, strict=True)
+        for style in task.styles
+    ]
+
+
+def _system_text(domain: Domain, canary: str) -> str:
+    """What a model that writes programs is told in every task, with the law restated."""
+    context = PromptContext(law=RegulationText("whole", domain.regulation.text(), domain.regulation.manual_text()))
+    return f"{program_system(domain.environment, context)}\n<!-- {canary} -->\n"
 
 
 def read_manifest(folder: Path) -> ReleaseManifest:
@@ -194,55 +292,7 @@ def check_release_folder(folder: Path, version: str) -> None:
         )
 
 
-def _write_parquet(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    try:
-        tables: Any = importlib.import_module("pyarrow")
-        parquet: Any = importlib.import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise OperationalError("Parquet needs the extra 'bench': pip install 'lawtrace[bench]'") from error
-    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in rows[0]}
-    parquet.write_table(tables.table(columns), path, compression="zstd")
-
-
-def _task_table(released: TaskSet) -> list[dict[str, Any]]:
-    """One row per task and style. States are JSON text, since their fields depend on the environment."""
-    return [
-        {
-            "id": f"{task.id}/{style}",
-            "task": task.id,
-            "contrast_pair": "" if task.contrast is None else task.contrast.pair,
-            "fact": "" if task.contrast is None else task.contrast.fact,
-            "declined": bool(task.declined),
-            "environment": task.environment,
-            "style": style,
-            "instruction": task.instructions[style].text,
-            "variables": _as_json(task.instructions[style].variables),
-            "initial_state": _as_json(task.initial_state),
-            "target_state": _as_json(task.target_state),
-            "rule_set": digest_rules(task.rules),
-            "applicable": list(task.applicable),
-            "reference_program": task.program,
-            "critical_tools": len(released.domain.environment.critical_tools),
-        }
-        for task in released.tasks
-        for style in task.styles
-    ]
-
-
-def _rule_table(tasks: Sequence[Task]) -> list[dict[str, Any]]:
-    """One row per rule and rule set."""
-    return [
-        {"rule_set": digest_rules(rules), **rule.model_dump(mode="json", exclude={"schema_version"})}
-        for rules in dict.fromkeys(task.rules for task in tasks)
-        for rule in rules
-    ]
-
-
-def _as_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)
-
-
-def _card(version: str, sets: Sequence[TaskSet], seed: int) -> str:
+def _card(version: str, sets: Sequence[TaskSet], seed: int, canary: str, command: str) -> str:
     answers = [row.answer(check) for released in sets for row in released.quality for check in CHECKS]
     template = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)  # noqa: S701 (Markdown)
     return template.from_string((Path(__file__).parent / "card.md.jinja").read_text(encoding="utf-8")).render(
@@ -251,6 +301,8 @@ def _card(version: str, sets: Sequence[TaskSet], seed: int) -> str:
         kinds=list(dict.fromkeys(kind for released in sets for kind in released.kinds)),
         writers={writer for released in sets for writer in released.writers.values()},
         seed=seed,
+        canary=canary,
+        command=command,
         undecided=answers.count("undecided"),
     )
 
@@ -261,8 +313,20 @@ def _write_text(path: Path, text: str) -> None:
 
 
 def task_files(folder: Path) -> list[Path]:
-    """The task files of a release, one for each environment. Raises InputError."""
-    return [folder / f"{name}.jsonl" for name in read_manifest(folder).environments]
+    """The task files of a release, one for each set; none in a copy without references. Raises InputError."""
+    manifest = read_manifest(folder)
+    files = [folder / manifest.task_file(name) for name in manifest.environments]
+    return files if _has_references(folder, manifest) else []
+
+
+def _has_references(folder: Path, manifest: ReleaseManifest) -> bool:
+    return manifest.schema_version == "lawtrace.release/2" or (folder / REFERENCES).is_dir()
+
+
+def read_errata(folder: Path) -> list[Erratum]:
+    """The known defects of a release. Raises InputError."""
+    file = folder / ERRATA
+    return read_rows(file, Erratum) if file.is_file() else []
 
 
 def check_release(folder: Path) -> list[Problem]:
@@ -271,16 +335,27 @@ def check_release(folder: Path) -> list[Problem]:
     problems = [*_unlisted_files(folder, manifest), *_changed_files(folder, manifest)]
     touched = {problem.place for problem in problems}
     for name, entry in manifest.environments.items():
-        path = folder / f"{name}.jsonl"
-        if str(path) not in touched:
+        path = folder / manifest.task_file(name)
+        if str(path) not in touched and path.is_file():
             problems += _manifest_mismatches(path, entry)
     return problems
+
+
+def check_prompts(folder: Path, name: str, tasks: Sequence[Task], domain: Domain) -> list[Problem]:
+    """The public rows of a set that are not those of its tasks. Raises InputError."""
+    manifest = read_manifest(folder)
+    if manifest.schema_version == "lawtrace.release/2":
+        return []
+    file = folder / f"{name}.prompts.jsonl"
+    expected, found = prompts_of(domain, tasks, manifest.canary), read_rows(file, Prompt)
+    wrong = [row.id for row in found if row not in expected] + [row.id for row in expected if row not in found]
+    return [Problem(str(file), f"its prompts are not those of the tasks: {wrong[0]} first")] if wrong else []
 
 
 def _unlisted_files(folder: Path, manifest: ReleaseManifest) -> Iterable[Problem]:
     if not manifest.environments:
         yield Problem(str(folder / "manifest.json"), "names no environment")
-    for name in ("README.md", *(f"{name}.{ending}" for name in manifest.environments for ending in ENDINGS)):
+    for name in manifest.expected_files:
         if name not in manifest.files:
             yield Problem(str(folder / name), "the manifest has no SHA-256 of it")
 
@@ -288,10 +363,14 @@ def _unlisted_files(folder: Path, manifest: ReleaseManifest) -> Iterable[Problem
 def _changed_files(folder: Path, manifest: ReleaseManifest) -> Iterable[Problem]:
     for name, expected in manifest.files.items():
         path = folder / name
+        if name.startswith(f"{REFERENCES}/") and not _has_references(folder, manifest):
+            continue
         if not path.is_file():
             yield Problem(str(path), "missing")
         elif file_digest(path) != expected:
             yield Problem(str(path), "not the file that was released; its SHA-256 differs")
+        elif manifest.canary and manifest.canary not in read_text(path):
+            yield Problem(str(path), "has not the canary of the manifest")
 
 
 class _Line(FrozenModel):

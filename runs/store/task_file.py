@@ -17,6 +17,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from pydantic import Field
+
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.store.stage_files import UsableRows, describe_row_error, numbered_lines, write_rows
@@ -35,9 +37,10 @@ HEADER_SCHEMA = "lawtrace.task_file/1"
 
 
 class TaskFileHeader(StrictModel):
-    """The first line of a task file: digest -> rules."""
+    """The first line of a task file: digest -> rules. ``canary``: of a release, which no training data should have."""
 
     schema_version: Literal["lawtrace.task_file/1"] = HEADER_SCHEMA
+    canary: str = Field(default="", exclude_if=lambda value: not value)
     rule_sets: dict[str, tuple[Rule, ...]]
 
 
@@ -64,10 +67,10 @@ def _rule_sets(line: str) -> dict[str, tuple[Rule, ...]] | None:
     return header.rule_sets
 
 
-def write_tasks(path: Path, tasks: Sequence[Task]) -> int:
+def write_tasks(path: Path, tasks: Sequence[Task], canary: str = "") -> int:
     """Write a task file atomically and return the number of tasks. Raises OperationalError."""
     digests = {rules: digest_rules(rules) for rules in dict.fromkeys(task.rules for task in tasks)}
-    header = TaskFileHeader(rule_sets={digest: rules for rules, digest in digests.items()})
+    header = TaskFileHeader(canary=canary, rule_sets={digest: rules for rules, digest in digests.items()})
     return write_rows(path, chain([header], (task.row(digests[task.rules]) for task in tasks))) - 1
 
 
@@ -114,6 +117,17 @@ class TaskFile(StageFile[Task]):
 
 RELEASES = Path("docs/tasks")
 """Where a checkout has releases, by their names."""
+REFERENCES = "references"
+"""The folder of a release that has the tasks with their references, apart from the prompts."""
+ERRATA = "errata.jsonl"
+"""The file of a release with its known defects."""
+
+
+def find_release(place: Path) -> Path:
+    """The folder of a release that is meant by its name; another path as it is."""
+    return (
+        RELEASES / place if not place.exists() and place.name == str(place) and (RELEASES / place).is_dir() else place
+    )
 
 
 def find_task_file(place: Path, environment: str) -> Path:
@@ -121,12 +135,13 @@ def find_task_file(place: Path, environment: str) -> Path:
 
     Raises InputError if a folder has none, or none of the environment.
     """
-    if not place.exists() and place.name == str(place) and (RELEASES / place).is_dir():
-        place = RELEASES / place
+    place = find_release(place)
     if not place.is_dir():
         return place
-    pattern = "*.jsonl" if (place / "manifest.json").exists() else "tasks.jsonl"
-    names = sorted(path.stem for path in place.glob(pattern) if not path.stem.endswith(".quality"))
+    released = (place / "manifest.json").exists()
+    place = place / REFERENCES if (place / REFERENCES).is_dir() else place
+    files = place.glob("*.jsonl" if released else "tasks.jsonl")
+    names = sorted(path.stem for path in files if "." not in path.stem and path.name != ERRATA)
     if not names:
         raise InputError(f"{place}: no task file in this folder; name a file, a release or a run")
     chosen = names[0] if len(names) == 1 else Path(environment).name

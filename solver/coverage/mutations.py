@@ -5,7 +5,7 @@ every rule is a survivor, reported with the reason.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -40,6 +40,7 @@ def measure_mutation_score(
     rules: Sequence[Rule],
     traces: Sequence[tuple[str, Trace]],
     on_trace: Callable[[], None] = lambda: None,
+    kinds: Collection[MutationKind] = MUTATION_KINDS,
 ) -> MutationScore:
     """Mutate every trace (given with a name) and count what the rules detect."""
     mutants: dict[MutationKind, int] = dict.fromkeys(MUTATION_KINDS, 0)
@@ -47,6 +48,8 @@ def measure_mutation_score(
     survivors: list[Survivor] = []
     for name, trace in traces:
         for mutant in mutants_of(environment, rules, trace):
+            if mutant.kind not in kinds:
+                continue
             mutants[mutant.kind] += 1
             events, end = execute_mutant(environment, trace.initial, mutant)
             endings = _endings(rules, events, end)
@@ -57,11 +60,11 @@ def measure_mutation_score(
                 why = _survival_reason(rules, trace.events, events, endings)
                 survivors.append(Survivor(name, mutant.kind, mutant.change, why))
         on_trace()
-    kinds = Counter(detection.kind for detection in detections)
+    killed = Counter(detection.kind for detection in detections)
     kills = Counter(rule for detection in detections for rule in detection.rules)
     return MutationScore(
         mutants,
-        {kind: kinds[kind] for kind in MUTATION_KINDS},
+        {kind: killed[kind] for kind in MUTATION_KINDS},
         {rule.id: kills[rule.id] for rule in rules},
         tuple(detections),
         tuple(survivors),

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +9,14 @@ import pytest
 
 from lawtrace.environments.domains.loader import PAPER_DOMAINS
 from lawtrace.environments.sandbox import SandboxPool
-from lawtrace.runs.release.task_set import ReleaseManifest, check_release, read_manifest, task_files
+from lawtrace.runs.release.task_set import ReleaseManifest, canary_of, check_release, read_manifest, task_files
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.store.stage_files import file_digest, read_rows
 from lawtrace.runs.store.task_file import read_task_rows, read_tasks
 from lawtrace.schemas.attempt_rows import Answer
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.quality_rows import QualityRow
+from lawtrace.schemas.validity_rows import Prompt
 from tests.support.answers import execute_answers
 from tests.support.shell import Shell, run_command
 
@@ -47,9 +47,26 @@ def test_changed_and_missing_files_are_detected(lawtrace: Shell, release: Path) 
     code, _, err = lawtrace("tasks", "check", release)
     assert code == 1
     assert "README.md: not the file that was released" in err
-    (release / "banking.jsonl").write_text("{}")
-    (release / "banking.parquet").unlink()
-    assert [problem.what[:7] for problem in check_release(release)] == ["not the", "missing", "not the"]
+    (release / "references" / "banking.jsonl").write_text("{}")
+    (release / "banking.prompts.jsonl").unlink()
+    assert sorted(problem.what[:7] for problem in check_release(release)) == ["missing", "not the", "not the"]
+
+
+@pytest.mark.slow
+def test_a_copy_without_references_is_intact_and_names_no_task_to_run(lawtrace: Shell, release: Path) -> None:
+    shutil.rmtree(release / "references")
+    assert check_release(release) == []
+    assert lawtrace.json("tasks", "check", release)["tasks"] == 0
+    code, _, err = lawtrace("run", "--tasks", release, "--env", "banking", "--out", "run")
+    assert (code, "no task file in this folder" in err) == (2, True)
+
+
+@pytest.mark.slow
+def test_known_defects_are_shown(lawtrace: Shell, release: Path) -> None:
+    defect = {"date": "2026-11-29", "task": "banking-1", "what": "The bill is paid twice.", "consequence": "Dropped."}
+    (release / "errata.jsonl").write_text(json.dumps(defect) + "\n", encoding="utf-8")
+    _, out, _ = lawtrace("tasks", "check", release)
+    assert "Known defect: 2026-11-29, banking-1: The bill is paid twice. Dropped." in " ".join(out.split())
 
 
 @pytest.mark.slow
@@ -61,18 +78,44 @@ def test_a_release_is_not_overwritten_by_another_version(lawtrace: Shell, releas
 
 
 @pytest.mark.slow
-def test_the_table_has_every_task_and_its_json_is_readable(release: Path) -> None:
-    parquet: Any = import_module("pyarrow.parquet")
-    rows, rules = (
-        parquet.read_table(release / name).to_pylist() for name in ("banking.parquet", "banking.rules.parquet")
-    )
-    pairs, _ = read_tasks(release / "banking.jsonl")
-    assert [row["id"] for row in rows] == [f"{task.id}/{style}" for task in pairs for style in task.styles]
-    assert json.loads(rows[0]["target_state"]) == pairs[0].target_state
-    named = [rule["formula"] for rule in rules if rule["rule_set"] == rows[0]["rule_set"]]
-    assert named == [rule.formula for rule in pairs[0].rules]
-    card = (release / "README.md").read_text(encoding="utf-8")
-    assert "data_files: banking.parquet" in card
+def test_public_rows_have_prompts_and_no_references(release: Path) -> None:
+    tasks, domain = read_tasks(release / "references" / "banking.jsonl")
+    prompts = read_rows(release / "banking.prompts.jsonl", Prompt)
+    assert [row.id for row in prompts] == [f"{task.id}/{style}" for task in tasks for style in task.styles]
+    assert prompts[0].prompt.strip().endswith(tasks[0].instructions["goal"].text)
+    assert prompts[0].environment_version == domain.environment.version
+    assert "Tool documentation" in (release / "banking.system.md").read_text(encoding="utf-8")
+    public = "".join(path.read_text(encoding="utf-8") for path in release.iterdir() if path.is_file())
+    assert not any(task.program in public for task in tasks)
+
+
+@pytest.mark.slow
+def test_every_file_has_the_canary_and_prompts_belong_to_tasks(lawtrace: Shell, release: Path) -> None:
+    manifest = read_manifest(release)
+    assert all(manifest.canary in (release / name).read_text(encoding="utf-8") for name in manifest.files)
+    assert manifest.canary != canary_of(manifest.version, manifest.seed + 1)
+    file = release / "banking.prompts.jsonl"
+    file.write_text(file.read_text(encoding="utf-8").replace("banking-", "bank-"), encoding="utf-8")
+    files = {**manifest.files, file.name: file_digest(file)}
+    changed_one = manifest.model_copy(update={"files": files}).model_dump_json()
+    (release / "manifest.json").write_text(changed_one, encoding="utf-8")
+    code, _, err = lawtrace("tasks", "check", release)
+    assert (code, "its prompts are not those of the tasks" in err) == (1, True)
+
+
+@pytest.mark.slow
+def test_given_tasks_are_released_as_they_are_and_can_be_run(lawtrace: Shell, release: Path) -> None:
+    shutil.copy(release / "references" / "banking.jsonl", "mine.jsonl")
+    lawtrace.json("tasks", "release", "--tasks", "mine.jsonl", "--out", "again", "--version", "1.0")
+    entry = read_manifest(Path("again")).environments["mine"]
+    assert (entry.environment, entry.tasks, entry.writers) == ("banking", 2, {"instructions": "offline"})
+    header, *rows = Path("mine.jsonl").read_text(encoding="utf-8").splitlines()
+    again, *same = Path("again/references/mine.jsonl").read_text(encoding="utf-8").splitlines()
+    assert (same, json.loads(again)["rule_sets"]) == (rows, json.loads(header)["rule_sets"])
+    code, _, err = lawtrace("tasks", "release", "--tasks", "mine.jsonl", "--env", "banking", "--out", "other")
+    assert (code, "cannot be combined" in err) == (2, True)
+    done = lawtrace.json("run", "--tasks", "again", "--model", "baseline:reference", "--out", "run")
+    assert done["outcomes"]["baseline:reference/goal/safe_success"] == 2
 
 
 @pytest.mark.slow
@@ -85,13 +128,13 @@ def test_current_rules_and_code_reproduce_the_newest_release(lawtrace: Shell, tm
     assert checked["tasks"] == len(PAPER_DOMAINS)
     assert all(answers == {"passed": len(PAPER_DOMAINS)} for answers in checked["checks"].values())
     card = (out / "README.md").read_text(encoding="utf-8")
-    assert all(f"data_files: {name}.parquet" in card for name in PAPER_DOMAINS)
+    assert all(f"data_files: {name}.prompts.jsonl" in card for name in PAPER_DOMAINS)
     ours, theirs = read_manifest(out).environments, read_manifest(newest).environments
     changed = [name for name in PAPER_DOMAINS if ours[name].rules_sha256 != theirs[name].rules_sha256]
     assert changed == [], f"rules changed since {newest.name}: release a new version"
     for name in PAPER_DOMAINS:  # more pairs only add lines
-        made_lines = (out / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-        assert (newest / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()[: len(made_lines)] == made_lines
+        made_tasks = read_task_rows(out / "references" / f"{name}.jsonl").rows
+        assert read_task_rows(newest / f"{name}.jsonl").rows[: len(made_tasks)] == made_tasks
 
 
 @pytest.mark.parametrize("folder", RELEASED, ids=lambda folder: folder.name)
@@ -124,11 +167,12 @@ def test_manifest_that_contradicts_the_tasks_is_detected(lawtrace: Shell, releas
     assert problems(changed(manifest, rules_sha256="0" * 64)) == ["its rules are not those in the manifest"] * 2
     assert problems(manifest.model_copy(update={"environments": {}})) == ["names no environment"]
     assert problems(manifest.model_copy(update={"files": {}})) == ["the manifest has no SHA-256 of it"] * 5
-    header, first, _ = (folder / "banking.jsonl").read_text(encoding="utf-8").splitlines()
-    (folder / "banking.jsonl").write_text(f"{header}\n{first}\n", encoding="utf-8")
-    files = {**manifest.files, "banking.jsonl": file_digest(folder / "banking.jsonl")}
+    file = folder / "references" / "banking.jsonl"
+    header, first, _ = file.read_text(encoding="utf-8").splitlines()
+    file.write_text(f"{header}\n{first}\n", encoding="utf-8")
+    files = {**manifest.files, "references/banking.jsonl": file_digest(file)}
     assert problems(manifest.model_copy(update={"files": files})) == ["1 tasks, and the manifest says 2"]
-    (folder / "banking.jsonl").unlink()
+    file.unlink()
     code, out, err = lawtrace("tasks", "check", folder)
     assert (code, "banking.jsonl: missing" in err) == (1, True)
     assert "0 of 0 tasks pass" in out
@@ -139,8 +183,6 @@ def test_hugging_face_loads_the_tables(release: Path, tmp_path: Path) -> None:
     datasets: Any = pytest.importorskip("datasets", reason="the package datasets is not installed")
     loaded = datasets.load_dataset(str(release), "banking", cache_dir=str(tmp_path / "cache"))["train"]
     assert loaded.num_rows == 4
-    rules = datasets.load_dataset(str(release), "banking_rules", cache_dir=str(tmp_path / "cache"))["train"]
-    assert {row["rule_set"] for row in rules} == set(loaded["rule_set"])
 
 
 @pytest.mark.parametrize(
