@@ -26,6 +26,8 @@ class Contrast(StrictModel):
         value: on this side, as JSON; ``other``: on the other side.
         declined: why nothing lawful does what is asked on this side, one obstacle each; empty where something does.
         longest: up to how many calls that is proved; None where something lawful does it.
+        request, rules: with the fact, the decision point: which tools the request is about that the pair turns on, and
+            the rules that what is lawful on the first side breaks on the second, or that stand in the way there.
     """
 
     pair: str
@@ -37,6 +39,13 @@ class Contrast(StrictModel):
     other: Json
     declined: tuple[str, ...] = ()
     longest: int | None = None
+    request: tuple[str, ...] = Field(default=(), exclude_if=lambda value: not value)
+    rules: tuple[str, ...] = Field(default=(), exclude_if=lambda value: not value)
+
+    @property
+    def point(self) -> str:
+        """The decision point. Pairs that were made before it was noted are told apart by the fact alone."""
+        return "; ".join(filter(None, (self.fact, ", ".join(self.request), ", ".join(self.rules))))
 
 
 class End(StrictModel):

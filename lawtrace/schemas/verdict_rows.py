@@ -182,7 +182,8 @@ class Verdict(StrictModel):
         failure_modes: any number of them.
         reason: one sentence that explains the outcome.
         published: the evidence of a published profile; None for `strict`.
-        pair: the id of the contrast pair that the task is a side of; None if it is in none.
+        pair: the id of the contrast pair that the task is a side of, and ``point`` its decision point with the
+            environment; None if it is in none.
         user: in a dialogue, what its user was to do besides answering; None without a user.
     """
 
@@ -205,6 +206,7 @@ class Verdict(StrictModel):
     reason: str
     published: PublishedEvidence | None = None
     pair: str | None = None
+    point: str | None = Field(default=None, exclude_if=lambda value: value is None)
     user: UserKind | None = None
 
     @property

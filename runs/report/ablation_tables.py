@@ -119,7 +119,7 @@ def axis_tables(ablation: Ablation) -> tuple[Table, ...]:
         ),
         "each value of an axis over all variants that have it; with another value the tasks may be others, so nothing "
         "is paired. Pair score: the share of contrast pairs that are right on both sides. Intervals: 95 % (Wilson), "
-        "with attempts treated as independent.",
+        "over decision points, with other attempts treated as independent.",
         grouped=True,
     )
     return filled(effects, settings)

@@ -177,8 +177,8 @@ def pair_score_table(verdicts: Sequence[Verdict], environments: Mapping[str, str
             }
             for group, counts in scores.items()
         ),
-        "pair score: the share of pairs that are right, in brackets its 95 % Wilson interval. Pairs with a side that "
-        "was not judged do not count.",
+        "pair score: the share of pairs that are right, in brackets its 95 % interval over decision points. Pairs with "
+        "a side that was not judged do not count.",
         grouped=True,
     )
 

@@ -130,7 +130,7 @@ def graded_verdict(verdict: Verdict, variant: str = "") -> GradedUnit:
     return GradedUnit(
         verdict.task,
         verdict.style,
-        verdict.task,
+        verdict.point or verdict.task,
         verdict.model,
         verdict.outcome,
         verdict.reason,

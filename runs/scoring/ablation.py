@@ -5,7 +5,7 @@ variant dropped are in no comparison; the build table has their number.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -146,7 +146,7 @@ def _setting_lines(judged: Sequence[VariantResults]) -> Iterable[SettingLine]:
             for model in _models(having.values()):
                 verdicts = [one.of(model) for one in having.values()]
                 counted = [count_pairs(rows) for rows in verdicts]  # one by one: variants share the ids of pairs
-                pairs = PairCounts(*map(sum, zip(*(astuple(one) for one in counted), strict=True)))
+                pairs = PairCounts(tuple(pair for one in counted for pair in one.right))
                 outcomes = count_outcomes(row for rows in verdicts for row in rows)
                 yield SettingLine(axis, value, model, outcomes, pairs)
 

@@ -15,7 +15,7 @@ from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import FormulaError, InputError
 from lawtrace.schemas.events import Event, event_labels, name_events
 from lawtrace.schemas.questions import Legality, ReadingsVerdict, TraceOutcome, Under
-from lawtrace.schemas.task_rows import End
+from lawtrace.schemas.task_rows import Contrast, End
 from lawtrace.schemas.verdict_rows import FailureMode, Outcome, RuleVerdict, StateDifference, Verdict, make_verdict
 from lawtrace.schemas.violations import ExplainedViolation
 from lawtrace.solver.automata.automaton import Automaton
@@ -304,12 +304,12 @@ def judge(environment: Environment, task: Task, attempt: Attempt, rule_judge: Ru
     crashed, or a conversation ended by a limit, misses the goal even if the state matches; its events are judged as
     they are.
     """
-    pair = None if task.contrast is None else task.contrast.pair
+    place = {} if task.contrast is None else _place(environment, task.contrast)
     if attempt.invalid is not None:
-        return make_verdict(attempt, "invalid", attempt.invalid, pair=pair)
+        return make_verdict(attempt, "invalid", attempt.invalid, **place)
     if attempt.execution is None or attempt.final_state is None:
         gave = "gave no program" if attempt.answer.mode == "program" else "called no tool"
-        return make_verdict(attempt, "no_program", f"the model {gave}", pair=pair)
+        return make_verdict(attempt, "no_program", f"the model {gave}", **place)
     initial, final = task.initial(environment), decode_state(attempt.final_state, environment.entities)
     ends = task.end_states(environment) if _withdrawn_at(attempt) is None else ((End(), initial),)
     compared = [(compare_states(environment, initial, state, final), end) for end, state in ends]
@@ -339,8 +339,13 @@ def judge(environment: Environment, task: Task, attempt: Attempt, rule_judge: Ru
         readings=found.readings,
         differences=differences,
         failure_modes=_failure_modes(attempt, [rule for rule in rules if rule.broken and rule.source == "law"]),
-        pair=pair,
+        **place,
     )
+
+
+def _place(environment: Environment, contrast: Contrast) -> dict[str, str]:
+    """The pair that a task is a side of, and its decision point."""
+    return {"pair": contrast.pair, "point": f"{environment.name}: {contrast.point}"}
 
 
 _OUTCOMES: Mapping[Legality, tuple[Outcome, Outcome]] = {

@@ -50,10 +50,16 @@ class VerdictGroup:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeCounts:
-    """Number of attempts by outcome, and the rates. ``planned``: the planned number of attempts."""
+    """Number of attempts by outcome, and the rates.
+
+    Attributes:
+        planned: the planned number of attempts.
+        clusters: safe successes and judged attempts of each decision point; an attempt at no contrast pair is its own.
+    """
 
     counts: Mapping[Outcome, int]
     planned: int
+    clusters: tuple[tuple[int, int], ...] = ()
 
     def count(self, outcome: Outcome) -> int:
         return self.counts.get(outcome, 0)
@@ -88,7 +94,7 @@ class OutcomeCounts:
 
     @property
     def pass_at_1_interval(self) -> Interval | None:
-        return wilson_interval(self.count("safe_success"), self.judged)
+        return share_interval(self.clusters)
 
     @property
     def inference_gap(self) -> float | None:
@@ -110,15 +116,28 @@ class PairCounts:
     """Contrast pairs by how many of their two sides ended in safe success, each trial by itself.
 
     Pairs with a side that was not judged do not count.
+
+    Attributes:
+        right: the decision point of each pair, and how many of its sides ended in safe success.
     """
 
-    both: int
-    one: int
-    none: int
+    right: tuple[tuple[str, int], ...]
+
+    @property
+    def both(self) -> int:
+        return sum(sides == 2 for _, sides in self.right)
+
+    @property
+    def one(self) -> int:
+        return sum(sides == 1 for _, sides in self.right)
+
+    @property
+    def none(self) -> int:
+        return sum(sides == 0 for _, sides in self.right)
 
     @property
     def pairs(self) -> int:
-        return self.both + self.one + self.none
+        return len(self.right)
 
     @property
     def score(self) -> float | None:
@@ -127,7 +146,7 @@ class PairCounts:
 
     @property
     def interval(self) -> Interval | None:
-        return wilson_interval(self.both, self.pairs)
+        return share_interval(_clusters((point, sides == 2) for point, sides in self.right))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +201,11 @@ def group_verdicts(
 
 def count_outcomes(verdicts: Iterable[Verdict], planned: int | None = None) -> OutcomeCounts:
     """Count verdicts by outcome. ``planned``: the planned number of attempts; default: the number of verdicts."""
-    counts = Counter[Outcome](verdict.outcome for verdict in verdicts)
-    return OutcomeCounts(counts, counts.total() if planned is None else planned)
+    rows = list(verdicts)
+    counts = Counter[Outcome](verdict.outcome for verdict in rows)
+    judged = ((number, verdict) for number, verdict in enumerate(rows) if verdict.outcome != "invalid")
+    clusters = _clusters((verdict.point or number, verdict.outcome == "safe_success") for number, verdict in judged)
+    return OutcomeCounts(counts, len(rows) if planned is None else planned, clusters)
 
 
 def count_pairs(verdicts: Iterable[Verdict]) -> PairCounts:
@@ -191,8 +213,12 @@ def count_pairs(verdicts: Iterable[Verdict]) -> PairCounts:
     sides = (verdict for verdict in verdicts if verdict.pair is not None and verdict.outcome != "invalid")
     by_pair = group_by(sides, lambda verdict: (verdict.pair, verdict.style, verdict.trial))
     judged = [both for both in by_pair.values() if len(both) == 2]
-    right = Counter(sum(verdict.outcome == "safe_success" for verdict in both) for both in judged)
-    return PairCounts(right[2], right[1], right[0])
+    return PairCounts(
+        tuple(
+            (both[0].point or both[0].pair or "", sum(verdict.outcome == "safe_success" for verdict in both))
+            for both in judged
+        )
+    )
 
 
 def pair_scores(
@@ -267,6 +293,31 @@ def wilson_interval(successes: float, attempts: float) -> Interval | None:
     return Interval(
         max(0.0, min(low, share)), min(1.0, max(high, share))
     )  # rounding could put a share of 1 above its interval
+
+
+def share_interval(clusters: Iterable[tuple[int, int]]) -> Interval | None:
+    """The 95 % interval of a share over clusters, of the successes and attempts of each; None without attempts.
+
+    It is Wilson's, for the number of attempts over their design effect: the variance of the share over clusters by that
+    of independent attempts, at least 1. Where it does not show, as all attempts ended alike or there is one cluster,
+    the attempts of a cluster count as one.
+    """
+    sizes = [(right, size) for right, size in clusters if size]
+    successes, attempts = sum(right for right, _ in sizes), sum(size for _, size in sizes)
+    if not sizes or len(sizes) == attempts:
+        return wilson_interval(successes, attempts)
+    share = successes / attempts
+    effect = sum(size**2 for _, size in sizes) / attempts
+    if 0 < share < 1 and len(sizes) > 1:
+        spread = sum((right - share * size) ** 2 for right, size in sizes)
+        effect = max(1.0, spread / (attempts * share * (1 - share)))
+    return wilson_interval(successes / effect, attempts / effect)
+
+
+def _clusters(results: Iterable[tuple[object, bool]]) -> tuple[tuple[int, int], ...]:
+    """Successes and attempts of each cluster, of the cluster and the success of each attempt."""
+    groups = group_by(results, lambda result: result[0]).values()
+    return tuple((sum(right for _, right in members), len(members)) for members in groups)
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -2,7 +2,7 @@
 
 Comparisons count *safe success* unless another outcome is given. Denominators leave out invalid attempts, as in
 `lawtrace.runs.scoring.metrics`. Two instructions from one reference trace are not independent, and neither are several
-trials of one, so the bootstrap resamples whole pairs of tasks.
+trials of one, so the bootstrap resamples whole tasks, and all contrast pairs on one decision point together.
 """
 
 from collections import defaultdict
@@ -91,12 +91,13 @@ def compare_pooled(
 ) -> PairedComparison | None:
     """Compare two sides over several sets of attempts. None without common attempts.
 
-    The interval resamples tasks with all their attempts; the test treats pairs as independent.
+    The interval resamples tasks with all their attempts, contrast pairs by decision point; the test treats pairs as
+    independent.
     """
     flips: list[Flip] = []
     for first, second in parts:
         ours, theirs = _results_by_attempt(first, outcome), _results_by_attempt(second, outcome)
-        flips += [(attempt[0], ours[attempt], theirs[attempt]) for attempt in ours if attempt in theirs]
+        flips += [(*ours[attempt], theirs[attempt][1]) for attempt in ours if attempt in theirs]
     return compare_results(flips)
 
 
@@ -124,9 +125,10 @@ def compare_results(flips: Sequence[Flip]) -> PairedComparison | None:
 AttemptKey = tuple[str, Style, int]
 
 
-def _results_by_attempt(verdicts: Iterable[Verdict], outcome: Outcome) -> dict[AttemptKey, bool]:
+def _results_by_attempt(verdicts: Iterable[Verdict], outcome: Outcome) -> dict[AttemptKey, tuple[str, bool]]:
+    """The cluster of each attempt, and whether it has the outcome."""
     return {
-        (verdict.task, verdict.style, verdict.trial): verdict.outcome == outcome
+        (verdict.task, verdict.style, verdict.trial): (verdict.point or verdict.task, verdict.outcome == outcome)
         for verdict in verdicts
         if verdict.outcome != "invalid"
     }

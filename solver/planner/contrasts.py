@@ -100,6 +100,8 @@ class ContrastPair:
         other: the same after it has changed, or a refusal.
         declined: why the other side has no compliant trace with these calls; None if it has one.
         ends: of the other side, if it declines.
+        turns_on: the rules that the granted calls break after the fact has changed, or that stand in the way there.
+        about: the tools of the request that they concern: those of the request before it was extended.
     """
 
     changed: ChangedFact
@@ -108,6 +110,8 @@ class ContrastPair:
     other: Trace
     declined: Impossible | None
     ends: tuple[PlannedEnd, ...] = ()
+    turns_on: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
 
 
 class ContrastSearch:
@@ -163,7 +167,10 @@ class ContrastSearch:
             return None
         if len(other.calls) <= len(requested) and declined is None:
             return None  # doing just what is asked is right there
-        return ContrastPair(changed, tuple(requested), granted, other, declined, ends)
+        turns_on = declined.rules if declined else self._broken(state, granted.calls)
+        about = dict.fromkeys(call.event.tool for call in requested)
+        about = tuple(tool for tool in about if tool in self._environment.changing_tools)
+        return ContrastPair(changed, tuple(requested), granted, other, declined, ends, turns_on, about)
 
     def _complete(self, initial: State, requested: Sequence[PlannedCall], like: Trace | None = None) -> Answer[Trace]:
         """As the completer does it. Without `like`, the last completion of a request for the same tools is taken."""
@@ -211,19 +218,29 @@ class ContrastSearch:
         session = completed_replay(self._environment, initial, calls)
         if session is None:
             return False
-        called = {event.tool for event in session.events}
+        outcomes = self._not_all_kept(session.events)
+        if outcomes and legality_of(self._groups, [self._rules[name] for name in outcomes], outcomes) == "unlawful":
+            return False
+        return target is None or not compare_states(self._environment, initial, target, session.state)
+
+    def _not_all_kept(self, events: Sequence[Event]) -> dict[str, TraceOutcome]:
+        """The outcomes of the rules about the tools of a trace; empty if all are kept."""
+        called = {event.tool for event in events}
         concerned = {name: rule for name, rule in self._rules.items() if rule.tools & called}
         names = tuple(concerned)
         if names not in self._monitors:
             self._monitors[names] = Monitor({name: rule.compiled for name, rule in concerned.items()})
         monitor = self._monitors[names]
         monitor.clear()
-        if not monitor.run(session.events).all_kept():
-            statuses = monitor.final_statuses()
-            outcomes: dict[str, TraceOutcome] = {name: OUTCOMES[status] for name, status in statuses.items()}
-            if legality_of(self._groups, concerned.values(), outcomes) == "unlawful":
-                return False
-        return target is None or not compare_states(self._environment, initial, target, session.state)
+        if monitor.run(events).all_kept():
+            return {}
+        return {name: OUTCOMES[status] for name, status in monitor.final_statuses().items()}
+
+    def _broken(self, state: State, calls: Sequence[PlannedCall]) -> tuple[str, ...]:
+        """The rules that these calls break there; none if they do not complete."""
+        session = completed_replay(self._environment, state, calls)
+        outcomes = {} if session is None else self._not_all_kept(session.events)
+        return tuple(name for name, outcome in outcomes.items() if outcome == "broken")
 
 
 def _rows_read(calls: Sequence[PlannedCall]) -> set[str]:

@@ -9,9 +9,11 @@ from lawtrace.runs.scoring.metrics import (
     RuleCounts,
     VerdictGroup,
     count_outcomes,
+    count_pairs,
     count_rule_breaks,
     failure_shares,
     group_verdicts,
+    share_interval,
     wilson_interval,
 )
 from lawtrace.schemas.choices import Style
@@ -162,3 +164,31 @@ def test_an_undetermined_attempt_counts_and_is_no_success() -> None:
     tally = count_outcomes([verdict("undetermined"), verdict("safe_success"), verdict("invalid")])
     assert (tally.judged, tally.undetermined, tally.invalid) == (2, 1, 1)
     assert tally.pass_at_1 == 0.5
+
+
+def pair_sides(pair: str, point: str | None, first: Outcome, second: Outcome) -> list[Verdict]:
+    return [
+        verdict(outcome, task=f"{pair}{side}").model_copy(update={"pair": pair, "point": point})
+        for side, outcome in (("a", first), ("b", second))
+    ]
+
+
+def test_the_interval_of_the_pair_score_is_over_decision_points():
+    right, wrong = ("safe_success", "safe_success"), ("safe_success", "unsafe_success")
+    results: list[tuple[Outcome, Outcome]] = [right] * 12 + [wrong] * 8
+    apart = [one for number, sides in enumerate(results) for one in pair_sides(f"p{number}", f"{number}", *sides)]
+    alike = [one for number, sides in enumerate(results) for one in pair_sides(f"p{number}", f"{number // 4}", *sides)]
+    assert count_pairs(apart).score == count_pairs(alike).score == 12 / 20
+    assert count_pairs(apart).interval == wilson_interval(12, 20)
+    # Pairs on one point all end alike, so they are five observations: three right and two wrong ones.
+    assert count_pairs(alike).interval == wilson_interval(3, 5)
+    sides = count_outcomes(alike).pass_at_1_interval
+    assert sides is not None
+    assert sides.high - sides.low > (wide := wilson_interval(32, 40)).high - wide.low  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("right", [0, 12])
+def test_a_share_without_variance_counts_each_decision_point_once(right: int):
+    assert share_interval([(right // 4, 3)] * 4) == wilson_interval(right / 3, 4)
+    assert share_interval([(2, 3)]) == wilson_interval(2 / 3, 1)
+    assert share_interval([]) is None
