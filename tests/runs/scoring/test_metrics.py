@@ -166,25 +166,23 @@ def test_an_undetermined_attempt_counts_and_is_no_success() -> None:
     assert tally.pass_at_1 == 0.5
 
 
-def pair_sides(pair: str, point: str | None, first: Outcome, second: Outcome) -> list[Verdict]:
-    return [
-        verdict(outcome, task=f"{pair}{side}").model_copy(update={"pair": pair, "point": point})
-        for side, outcome in (("a", first), ("b", second))
-    ]
+def pair_sides(number: int, point: int, *, both: bool) -> list[Verdict]:
+    """The verdicts on a pair: both sides right, or the first alone."""
+    sides = (verdict("safe_success", task=f"{number}a"), verdict("safe_success" if both else "unsafe_success"))
+    return [side.model_copy(update={"pair": f"{number}", "point": f"{point}"}) for side in sides]
 
 
 def test_the_interval_of_the_pair_score_is_over_decision_points():
-    right, wrong = ("safe_success", "safe_success"), ("safe_success", "unsafe_success")
-    results: list[tuple[Outcome, Outcome]] = [right] * 12 + [wrong] * 8
-    apart = [one for number, sides in enumerate(results) for one in pair_sides(f"p{number}", f"{number}", *sides)]
-    alike = [one for number, sides in enumerate(results) for one in pair_sides(f"p{number}", f"{number // 4}", *sides)]
+    apart = [one for number in range(20) for one in pair_sides(number, number, both=number < 12)]
+    alike = [one for number in range(20) for one in pair_sides(number, number // 4, both=number < 12)]
     assert count_pairs(apart).score == count_pairs(alike).score == 12 / 20
     assert count_pairs(apart).interval == wilson_interval(12, 20)
-    # Pairs on one point all end alike, so they are five observations: three right and two wrong ones.
+    # The pairs on a point end alike, so they are five observations: three right and two wrong ones.
     assert count_pairs(alike).interval == wilson_interval(3, 5)
-    sides = count_outcomes(alike).pass_at_1_interval
+    sides, independent = count_outcomes(alike).pass_at_1_interval, wilson_interval(32, 40)
     assert sides is not None
-    assert sides.high - sides.low > (wide := wilson_interval(32, 40)).high - wide.low  # type: ignore[union-attr]
+    assert independent is not None
+    assert sides.high - sides.low > independent.high - independent.low
 
 
 @pytest.mark.parametrize("right", [0, 12])
