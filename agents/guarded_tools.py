@@ -38,7 +38,7 @@ from lawtrace.schemas.events import Json
 from lawtrace.solver.guard.decisions import Allow, Call, Refuse
 from lawtrace.solver.guard.guard import Guard
 
-_STATE: Final = "lawtrace.guarded_tools/1"
+_STATE: Final = "lawtrace.guarded_tools/2"
 
 _logger = get_logger(__name__)
 
@@ -49,12 +49,10 @@ class _Session:
 
     Attributes:
         turn: held while a call that a rule is about is decided and carried out.
-        heard: the ids of the messages that the guard was told.
     """
 
     guard: Guard
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    heard: dict[str, None] = field(default_factory=dict[str, None])
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,9 +185,7 @@ class GuardedWorkbench(Workbench):
 
     def hear(self, message: BaseChatMessage, *, role: str) -> None:
         """Tell the guard what was said, once however many agents hear it. `role`: ``user`` or ``agent``."""
-        if message.id not in self._session.heard:
-            self._session.heard[message.id] = None
-            self.guard.message(role, message.to_text())
+        self.guard.message(role, message.to_text(), message_id=message.id)
 
     # Everything else is as the tools have it.
 
@@ -210,20 +206,13 @@ class GuardedWorkbench(Workbench):
         await self._tools.reset()
 
     async def save_state(self) -> Mapping[str, Any]:
-        return {
-            "version": _STATE,
-            "guard": self.guard.snapshot().decode(),
-            "heard": list(self._session.heard),
-            "tools": await self._tools.save_state(),
-        }
+        return {"version": _STATE, "guard": self.guard.snapshot().decode(), "tools": await self._tools.save_state()}
 
     async def load_state(self, state: Mapping[str, Any]) -> None:
         """Go on from a saved state. Raises InputError if it is of other rules or tools, or no such state."""
         if state.get("version") != _STATE:
             raise InputError(f"not a state of guarded tools of version {_STATE}")
         self.guard.load(state["guard"])
-        self._session.heard.clear()
-        self._session.heard.update(dict.fromkeys(state["heard"]))
         await self._tools.load_state(state["tools"])
 
 

@@ -90,6 +90,7 @@ class Rule(StrictModel):
         provisions: citations of the provisions that the rule rests on.
         kind: what it asks; None for rules that were not sorted, such as extracted ones.
         rationale: how the provision becomes this formula over these tools.
+        across_sessions: whether it is about all sessions together, in order of time, instead of each by itself.
     """
 
     schema_version: Literal["lawtrace.rule/2"] = "lawtrace.rule/2"
@@ -103,6 +104,7 @@ class Rule(StrictModel):
     provisions: tuple[str, ...] = ()
     kind: RuleKind | None = None
     rationale: str = ""
+    across_sessions: bool = Field(default=False, exclude_if=lambda value: not value)
 
     def __hash__(self) -> int:
         return hash((self.id, self.formula))
@@ -194,6 +196,11 @@ class Rule(StrictModel):
         return self.compiled.timed if isinstance(self.compiled, FirstOrderRule) else bool(self.clock_tools)
 
     @cached_property
+    def asks_actor(self) -> bool:
+        """Whether it asks who acts."""
+        return re.search(r"\bby\.(principal|role|session)\b", str(self.parsed)) is not None
+
+    @cached_property
     def has_table(self) -> bool:
         """Whether an automaton over the calls alone decides it: it is not about time, several objects or sums."""
         return has_table(self.parsed)
@@ -212,6 +219,11 @@ class Rule(StrictModel):
                 return "instruction adherence"
             case None:
                 return "general"
+
+
+def rules_across(rules: Iterable[Rule], *, across: bool) -> tuple[Rule, ...]:
+    """The rules that are about all sessions together, or about each by itself."""
+    return tuple(rule for rule in rules if rule.across_sessions is across)
 
 
 @contextmanager

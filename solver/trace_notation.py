@@ -6,7 +6,8 @@ The notation has a call a line.
     2026-03-06 09:05 attempted Pay(amount=20, payee="P-1")
     end 2026-03-07 09:00
 
-Arguments and results are `name=value`, with a JSON value; a dot leads into an object. After the arrow there may be one
+Arguments and results are `name=value`, with a JSON value; a dot leads into an object. Among the arguments
+`by.principal`, `by.role` and `by.session` say who acts. After the arrow there may be one
 JSON value instead: the whole result. Names with other characters than letters, digits and `_` stand in backquotes.
 Times are UTC; they may be left out where no rule asks for them. `attempted` calls did not complete. `end` says when the
 session ends; without it, it ends with its last call, and an open duty is not kept.
@@ -21,7 +22,7 @@ from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.events import SPEAKERS, Event, Json
+from lawtrace.schemas.events import SPEAKERS, Actor, Event, Json, name_actor
 
 _TIME: Final = r"\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?"
 _NAME: Final = r"(?:\w+|`[^`]+`)"
@@ -62,6 +63,7 @@ def _read_call(line: str) -> Event:
     if call is None:
         raise InputError("not a call; write `2026-03-06 09:00 Tool(name=value) -> name=value`, or `Tool(name=value)`")
     arguments, place = _read_fields(line, call.end(), ")")
+    by = _take_actor(arguments)
     rest = line[place + 1 :].strip()
     if rest and not rest.startswith("->"):
         raise InputError(f"after the arguments, `->` is expected and not `{rest}`")
@@ -71,7 +73,21 @@ def _read_call(line: str) -> Event:
         outcome="raised" if call["attempted"] else "completed",
         result=_read_result(rest.removeprefix("->").strip()) if rest else None,
         time=_seconds(call["time"]) if call["time"] else None,
+        by=by,
     )
+
+
+def _take_actor(arguments: dict[str, Json]) -> Actor | None:
+    """Who acts, out of the arguments; None if they do not say."""
+    inner = arguments.get("by")
+    if not isinstance(inner, dict):
+        return None
+    found = {name: inner.pop(name) for name in ("principal", "role", "session") if name in inner}
+    if wrong := [name for name, value in found.items() if not isinstance(value, str)]:
+        raise InputError(f"`by.{wrong[0]}` needs a text")
+    if not inner:
+        del arguments["by"]
+    return Actor(**{name: str(value) for name, value in found.items()}) if found else None
 
 
 def _read_result(text: str) -> Json:
@@ -146,7 +162,8 @@ def _sentences(events: Sequence[Event], end: int, environment: Environment | Non
         given = ", ".join(f"{name} = {_show(value)}" for name, value in event.arguments.items()) or "no arguments"
         shown = "" if event.result is None else f" The result was {_show(event.result)}."
         done = shown if event.completed else " The call was refused."
-        yield f"{number}. {_time(event.time)}: the agent called {event.tool}{about} with {given}.{done}"
+        who = "the agent" if event.by is None else f"the agent of {name_actor(event.by)}"
+        yield f"{number}. {_time(event.time)}: {who} called {event.tool}{about} with {given}.{done}"
     yield f"Nothing more happened until the session ended, {_time(end)}."
 
 

@@ -13,6 +13,7 @@ import json
 import secrets
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,27 +33,35 @@ class GuardedState(AgentState[Any]):
     guarded: str
 
 
+@dataclass(frozen=True)
+class Login:
+    """The context of a run: who has logged in. It comes from your server, never from the conversation."""
+
+    principal: str
+    role: str
+
+
 class Session:
     """One conversation: its guard, the ids of the messages that were heard, and whose turn it is.
 
     Calls of one turn run in threads, in any order.
     """
 
-    def __init__(self, guard: lawtrace.Guard) -> None:
+    def __init__(self, guard: lawtrace.Guard, login: Login | None) -> None:
         self.guard = guard
-        self.heard: set[str] = set()
+        self.login = login
+        self.written: set[str] = set()  # ids of messages that middleware wrote in the user's name
         self.turn = threading.Lock()
 
     def hear(self, messages: list[Any], *, given: bool) -> None:
         """Tell the guard what is new. `given`: by the caller; no user says what middleware writes, as summaries."""
         for message in messages:
-            if message.id in self.heard:
-                continue
-            self.heard.add(message.id)
-            if isinstance(message, HumanMessage) and given:
-                self.guard.message("user", message.text)
+            if isinstance(message, HumanMessage) and given and message.id not in self.written:
+                self.guard.message("user", message.text, message_id=message.id)
+            elif isinstance(message, HumanMessage):
+                self.written.add(message.id)
             elif isinstance(message, AIMessage) and message.text:
-                self.guard.message("agent", message.text)
+                self.guard.message("agent", message.text, message_id=message.id)
 
 
 class GuardMiddleware(AgentMiddleware):
@@ -64,31 +73,33 @@ class GuardMiddleware(AgentMiddleware):
 
     state_schema = GuardedState
 
-    def __init__(self, open_guard: Callable[[str], lawtrace.Guard]) -> None:
-        """`open_guard`: makes the guard of a new conversation, given its name."""
+    def __init__(self, open_guard: Callable[[str, Login | None], lawtrace.Guard]) -> None:
+        """`open_guard`: makes the guard of a new conversation, given its name and who has logged in."""
         super().__init__()
         self.open_guard = open_guard
         self.sessions: dict[str, Session] = {}
 
-    def session(self, state: Any) -> Session:
+    def session(self, state: Any, login: Login | None) -> Session:
         name = state["guarded"]
         if name not in self.sessions:
-            self.sessions[name] = Session(self.open_guard(name))
+            self.sessions[name] = Session(self.open_guard(name, login), login)
+        if self.sessions[name].login != login:
+            raise PermissionError("this conversation belongs to another user")
         return self.sessions[name]
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
         found = {"guarded": state.get("guarded") or secrets.token_hex(8)}
-        self.session(found).hear(state["messages"], given=True)
+        self.session(found, runtime.context).hear(state["messages"], given=True)
         return found
 
     def before_model(self, state: Any, runtime: Any) -> None:
-        self.session(state).hear(state["messages"], given=False)
+        self.session(state, runtime.context).hear(state["messages"], given=False)
 
     def after_model(self, state: Any, runtime: Any) -> None:
-        self.session(state).hear(state["messages"], given=False)
+        self.session(state, runtime.context).hear(state["messages"], given=False)
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        session, made = self.session(request.state), request.tool_call
+        session, made = self.session(request.state, request.runtime.context), request.tool_call
         guard, call = session.guard, lawtrace.Call(made["name"], made["args"], made["id"])
         with session.turn:
             decision = guard.before(call)
@@ -147,16 +158,21 @@ def calling(name: str) -> AIMessage:
 
 def main() -> None:
     guard = lawtrace.Guard(RULES, TOOLS)
-    middleware = GuardMiddleware(lambda name: guard.open_session(log=lawtrace.GuardLog("guard.jsonl", name)))
+
+    def open_guard(name: str, login: Login | None) -> lawtrace.Guard:
+        who = {} if login is None else {"principal": login.principal, "role": login.role}
+        return guard.open_session(**who, log=lawtrace.GuardLog("guard.jsonl", name))
+
+    middleware, ann = GuardMiddleware(open_guard), Login("ann", "clerk")
     cancel, read = calling("cancel_reservation"), calling("get_reservation")
     again = cancel.model_copy(update={"tool_calls": [{**cancel.tool_calls[0], "id": "once-more"}]})
     model = ScriptedModel(responses=[cancel, read, again, AIMessage("It is cancelled.")])
-    agent = create_agent(model, TOOLS, middleware=[middleware])
-    done = agent.invoke({"messages": [HumanMessage("Please cancel G2LTC4.")]})
+    agent = create_agent(model, TOOLS, middleware=[middleware], context_schema=Login)
+    done = agent.invoke({"messages": [HumanMessage("Please cancel G2LTC4.")]}, context=ann)
     for message in done["messages"]:
         if isinstance(message, ToolMessage):
             print(f"{message.name}: {message.text}")
-    for duty in middleware.session(done).guard.finish():
+    for duty in middleware.session(done, ann).guard.finish():
         print(f"Open: {duty}")
 
 

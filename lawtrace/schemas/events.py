@@ -11,7 +11,7 @@ An event is one tool call with its arguments, its outcome and its result. The ou
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -33,6 +33,27 @@ SPEAKERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
+class Actor:
+    """Who acts: the principal on whose behalf, in which role, and in which session; None where that is not known."""
+
+    principal: str | None = None
+    role: str | None = None
+    session: str | None = None
+
+
+def known_parts(actor: Actor | None) -> dict[str, str]:
+    """What is known of who acts: ``principal``, ``role`` and ``session``."""
+    return {} if actor is None else {name: value for name, value in asdict(actor).items() if value is not None}
+
+
+def name_actor(actor: Actor) -> str:
+    """Who acts, for readers: ``ann (supervisor) in session 7``."""
+    who = actor.principal or "unknown"
+    role = f" ({actor.role})" if actor.role else ""
+    return f"{who}{role}" + (f" in session {actor.session}" if actor.session else "")
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """One tool call.
 
@@ -46,6 +67,7 @@ class Event:
             where it is unknown. It is left out of files then.
         message: id of the message in the event log that made the call, where there is one. It is provenance: it takes
             no part in equality and in rules, and is left out of files where it is None.
+        by: who acts; None where it is unknown. It is left out of files then.
     """
 
     tool: str
@@ -55,6 +77,7 @@ class Event:
     error: str | None = None
     time: int | None = None
     message: str | None = field(default=None, compare=False)
+    by: Actor | None = None
 
     @property
     def completed(self) -> bool:
@@ -63,16 +86,18 @@ class Event:
     @model_serializer(mode="wrap")
     def _omit_missing_fields(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Json]:
         fields = serialize(self)
-        for name in ("time", "message"):
+        for name in ("time", "message", "by"):
             if getattr(self, name) is None:
                 fields.pop(name, None)
         return fields
 
 
-def message_event(speaker: str, text: str, time: int | None, message: str | None = None) -> Event:
+def message_event(
+    speaker: str, text: str, time: int | None, message: str | None = None, by: Actor | None = None
+) -> Event:
     """A message of one of the `SPEAKERS` as an event. ``message``: its id in the event log."""
     words: list[Json] = [*re.findall(r"\w+", text.lower())]
-    return Event(speaker, {"text": text, "words": words}, time=time, message=message)
+    return Event(speaker, {"text": text, "words": words}, time=time, message=message, by=by)
 
 
 def event_labels(events: Iterable[Event]) -> list[str]:

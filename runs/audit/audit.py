@@ -17,6 +17,7 @@ from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.tool_schemas.given_tools import read_given_tools
 from lawtrace.environments.tool_schemas.reading import is_tool_source, read_tool_schemas
+from lawtrace.runs.audit.all_sessions import AllSessions
 from lawtrace.runs.audit.annotations import read_annotations
 from lawtrace.runs.audit.labels import DEFAULT_CHOICE, read_label_choice
 from lawtrace.runs.audit.monpoly.import_rules import seconds_of
@@ -30,7 +31,7 @@ from lawtrace.runs.audit.workers import AuditedTools, AuditJob, AuditUnit, Judge
 from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.errors import InputError, LawtraceError
 from lawtrace.schemas.events import Json
-from lawtrace.solver.rules import Rule, check_rules, load_rules
+from lawtrace.solver.rules import Rule, check_rules, load_rules, rules_across
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -103,16 +104,19 @@ class Audit(Iterable[AuditRow]):
 
     def units(self) -> Iterator[AuditUnit]:
         """The records of all files, unread. A file that cannot be read, among several, counts as one invalid record."""
-        for path in self.files:
-            if isinstance(self.job.tools, LogSignature):
-                yield MonpolyLog(path, alone=len(self.files) == 1)
-                continue
+        if isinstance(self.job.tools, LogSignature):
+            yield from (MonpolyLog(path, alone=len(self.files) == 1) for path in self.files)
+            return
+        across = rules_across(self.job.rules, across=True)
+        for path in () if across and len(across) == len(self.job.rules) else self.files:
             try:
                 yield from find_transcripts(path)
             except InputError as error:
                 if len(self.files) == 1:
                     raise
                 yield Transcript(str(path), path.name, (), str(error).removeprefix(f"{path}: "))
+        if across:
+            yield AllSessions.of(self.files, across)
 
     def judge(self, units: Iterable[AuditUnit]) -> Iterator[JudgedBatch]:
         """The rows of some of its records, judged on all cores."""

@@ -15,7 +15,7 @@ from lawtrace.runs.audit.judging import AT_REFERENCE
 from lawtrace.runs.audit.versions import Difference, pair_verdicts, tell_difference
 from lawtrace.runs.report.text import cut, show_value, unique_anchors, visible
 from lawtrace.schemas.audit_rows import AuditRow, place_of
-from lawtrace.schemas.events import SPEAKERS, Event, Json, name_events
+from lawtrace.schemas.events import SPEAKERS, Event, Json, name_actor, name_events
 from lawtrace.schemas.verdict_rows import RuleVerdict
 from lawtrace.schemas.violations import format_time
 from lawtrace.solver.rules import Rule
@@ -259,7 +259,7 @@ def show_conversation(row: AuditRow, anchor: str) -> ShownConversation:
                 ("user" if event.tool == "user" else "agent") if said else "call",
                 labels[index] if said else name_events([labels[index]]),
                 "" if row.log is not None else event.message or "",
-                "" if event.time is None else format_time(event.time),
+                _when_and_who(event),
                 visible(cut(text, VALUE_CHARACTERS)),
                 "" if said else event.outcome,
                 "" if said else visible(cut(event.error or _json(event.result), VALUE_CHARACTERS)),
@@ -270,6 +270,11 @@ def show_conversation(row: AuditRow, anchor: str) -> ShownConversation:
         )
         after = index + 1
     return ShownConversation(anchor, row, tuple(found), tuple(events), len(row.events) - after)
+
+
+def _when_and_who(event: Event) -> str:
+    time = "" if event.time is None else format_time(event.time)
+    return " ".join(part for part in (time, "" if event.by is None else name_actor(event.by)) if part)
 
 
 def _near(marked: set[int], count: int) -> list[int]:

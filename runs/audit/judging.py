@@ -1,6 +1,7 @@
 """Audit of transcripts: judges recorded conversations against a rule set."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
@@ -11,7 +12,7 @@ from lawtrace.runs.audit.missing_data import DataGap, GapResolver, find_gaps
 from lawtrace.runs.audit.transcripts import Transcript, Turn
 from lawtrace.runs.scoring.judge import RuleJudge
 from lawtrace.schemas.audit_rows import AuditRow, OlderVerdict, sentence_of
-from lawtrace.schemas.events import SPEAKERS, Event, event_labels, message_event
+from lawtrace.schemas.events import SPEAKERS, Actor, Event, event_labels, message_event
 from lawtrace.schemas.questions import Legality, ReadingsVerdict
 from lawtrace.schemas.verdict_rows import RuleVerdict
 from lawtrace.solver.rules import Rule
@@ -30,12 +31,17 @@ class TranscriptAuditor:
         *,
         complete: bool = False,
         against: Sequence[Rule] | None = None,
+        joined: bool = False,
     ) -> None:
-        """``complete``: a transcript is all that happened, so that a duty that is open at its end is broken.
+        """``joined``: whether a transcript is of several sessions, so that nothing may be in it.
+
+        ``complete``: a transcript is all that happened, so that a duty that is open at its end is broken.
 
         ``against``: an older version of the rules, by which each transcript is judged, too.
         """
         self._environment: Final = environment
+        self._joined: Final = joined
+        self._asks_actor: Final = any(rule.asks_actor for rule in (*rules, *(against or ())))
         self._rules: Final = _RuleSet(rules, environment, complete=complete)
         self._older: Final = None if against is None else _RuleSet(against, environment, complete=complete)
 
@@ -58,10 +64,12 @@ class TranscriptAuditor:
             notes.append(f"{len(unknown)} call(s) of a tool that is not declared: {names}")
         if backwards := _first_step_back(turns):
             notes.append(f"the clock goes back at message {backwards}; its times are not used")
-        events = tuple(_event(environment, turn, timed=not backwards) for turn in turns)
+        by = transcript.by or (Actor() if self._asks_actor else None)
+        whole = None if by is None else replace(by, session=by.session or transcript.id)
+        events = tuple(_event(environment, turn, whole, timed=not backwards) for turn in turns)
         gaps = find_gaps(environment, turns, events)
         verdicts = self._rules.judge(events, gaps)
-        if not called and all(verdict.outcome == "never triggered" for verdict in verdicts):
+        if not called and not self._joined and all(verdict.outcome == "never triggered" for verdict in verdicts):
             return invalid_row(transcript, "it has no call, and no message triggers a rule")
         older = None if self._older is None else self._older.judge(events, gaps)
         demanded = {one.rule for one in verdicts if one.broken and _is_demanded(one, events, transcript)}
@@ -152,10 +160,14 @@ def _first_step_back(turns: Sequence[Turn]) -> int | None:
     return next((number for (before, _), (time, number) in pairwise(times) if time < before), None)
 
 
-def _event(environment: Environment, turn: Turn, *, timed: bool) -> Event:
-    time, message, call = turn.message.time if timed else None, str(turn.number), turn.call
+def _event(environment: Environment, turn: Turn, whole: Actor | None, *, timed: bool) -> Event:
+    """The event of a turn. `whole`: who acts in the conversation."""
+    time, call = turn.message.time if timed else None, turn.call
+    message, by = turn.message.place or str(turn.number), turn.message.by or whole
+    if by is not None and by.session is None and whole is not None:
+        by = replace(by, session=whole.session)
     if call is None:
-        return message_event(turn.message.speaker or "agent", turn.message.text, time, message)
+        return message_event(turn.message.speaker or "agent", turn.message.text, time, message, by)
     result = None if call.answer is None else call.answer.content
     tool, told = environment.tools.get(call.tool), call.answer and call.answer.error
     promised = {declared.name for declared in tool.results} if tool else set[str]()
@@ -164,4 +176,5 @@ def _event(environment: Environment, turn: Turn, *, timed: bool) -> Event:
     outcome, error = outcome_of_call(result, told or None, promised, tool.error_texts if tool else ())
     if call.answer is None or call.tool in SPEAKERS:  # a tool of that name is no message: rules can say nothing of it
         outcome = "failed"
-    return Event(call.tool, call.arguments or {}, outcome, result if error is None else None, error, time, message)
+    result = result if error is None else None
+    return Event(call.tool, call.arguments or {}, outcome, result, error, time, message, by)

@@ -29,6 +29,7 @@ def redact(row: AuditRow) -> AuditRow:
         for value in (*rule.values, *(v for one in rule.violations for v in one.values.values()))
     ]
     parts = [part for event in row.events for part in (dict(event.arguments), event.result, event.error)]
+    parts += [event.by.principal for event in row.events if event.by is not None]
     texts = {text for part in (*parts, *values) for text in _texts(part) if text.strip()}
     if not texts:
         return row

@@ -10,11 +10,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeGuard, cast
 
 from lawtrace.environments.literals import fields_of, items_of, parse_if_json, parse_result
-from lawtrace.schemas.events import Json
+from lawtrace.schemas.events import Actor, Json
 from lawtrace.solver.logic.terms import parse_date
 
 _ENVELOPE = frozenset({"content", "structuredContent", "isError", "_meta"})
 """The fields of a result of MCP."""
+
+_PRINCIPALS = ("principal", "user_id", "enduser.id", "user.id", "userid", "user")
+_ROLES = ("role", "enduser.role")
 
 Speaker = Literal["user", "agent"]
 
@@ -61,6 +64,8 @@ class RecordedMessage:
         speaker: None for a message of neither the user nor the agent, such as a system prompt or a tool's answer; in a
             `Transcript` also for one that says nothing.
         time: in seconds since 1970, if it is recorded.
+        by: who acts, if that is not who acts in the whole conversation.
+        place: where it stands, if not at its place in its transcript.
     """
 
     speaker: Speaker | None
@@ -68,6 +73,8 @@ class RecordedMessage:
     calls: Sequence[RecordedCall] = ()
     answers: Sequence[RecordedAnswer] = ()
     time: int | None = None
+    by: Actor | None = None
+    place: str | None = None
 
 
 class Turn(NamedTuple):
@@ -87,6 +94,7 @@ class Transcript:
         labels: what the source says of it beside the messages: reward, scores, task, model.
         notes: what is odd in it and does not prevent a verdict.
         reference: the calls, tool and arguments, by which the source's task scores an agent.
+        by: who acts in it, as far as the source says.
     """
 
     place: str
@@ -96,6 +104,7 @@ class Transcript:
     labels: Mapping[str, Json] = field(default_factory=dict[str, Json])
     notes: tuple[str, ...] = ()
     reference: tuple[tuple[str, Mapping[str, Json]], ...] = ()
+    by: Actor | None = None
 
     @property
     def turns(self) -> Iterator[Turn]:
@@ -191,6 +200,15 @@ def read_time(value: object) -> int | None:
     if isinstance(moment, bool) or not isinstance(moment, int | float) or not math.isfinite(moment):
         return None
     return int(moment)
+
+
+def read_actor(fields: Mapping[str, Any]) -> Actor | None:
+    """Who acts, by the names that sources have for it; None if they do not say."""
+    found = [
+        next((str(fields[name]) for name in names if isinstance(fields.get(name), str | int)), None)
+        for names in (_PRINCIPALS, _ROLES)
+    ]
+    return Actor(*found) if any(found) else None
 
 
 def id_of(value: object) -> str | None:

@@ -12,6 +12,7 @@ from typing import Self, cast
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.tool_schemas.schemas import ToolSchema, make_environment
+from lawtrace.runs.audit.all_sessions import AllSessions
 from lawtrace.runs.audit.annotations import Annotations
 from lawtrace.runs.audit.judging import TranscriptAuditor
 from lawtrace.runs.audit.labels import DEFAULT_CHOICE, LabelChoice
@@ -22,14 +23,14 @@ from lawtrace.runs.audit.sources.reading import AnyTranscript, read_transcript
 from lawtrace.runs.audit.summary import AuditSummary, Tally
 from lawtrace.runs.audit.versions import compare_rules
 from lawtrace.schemas.audit_rows import AuditRow
-from lawtrace.solver.rules import Rule
+from lawtrace.solver.rules import Rule, rules_across
 
 BATCH = 64
 """How many transcripts a process judges at a time."""
 MIN_BYTES = 16 * 2**20
 """Smaller files are judged in one process: to start others takes longer."""
 
-AuditUnit = AnyTranscript | MonpolyLog
+AuditUnit = AnyTranscript | AllSessions | MonpolyLog
 """What has a verdict of its own."""
 AuditedTools = Domain | Environment | str | tuple[ToolSchema, ...] | LogSignature
 """An environment, its name or folder; the schemas of tools; or the signature of logs."""
@@ -82,8 +83,23 @@ class AuditJob:
                 self.tools, self.rules, time_unit=self.time_unit, complete=self.complete, against=self.against
             )
             return lambda unit: logs.audit(cast("MonpolyLog", unit))  # `find_units` gives a signature nothing else
-        transcripts = TranscriptAuditor(self.environment, self.rules, complete=self.complete, against=self.against)
-        return lambda unit: transcripts.audit(read_transcript(cast("AnyTranscript", unit)))
+        apart, together = (
+            TranscriptAuditor(
+                self.environment,
+                rules_across(self.rules, across=across),
+                complete=self.complete,
+                against=None if self.against is None else rules_across(self.against, across=across),
+                joined=across,
+            )
+            for across in (False, True)
+        )
+
+        def judge(unit: AuditUnit) -> AuditRow:
+            if isinstance(unit, AllSessions):
+                return together.audit(unit.read())
+            return apart.audit(read_transcript(cast("AnyTranscript", unit)))
+
+        return judge
 
     def summary(self) -> AuditSummary:
         changes = None if self.against is None else compare_rules(self.against, self.rules)

@@ -32,6 +32,8 @@ def guard(
     on_arguable: Annotated[
         Fallback, typer.Option(help="What happens to calls that break rules under some readings of the law.")
     ] = "refuse",
+    principal: Annotated[str | None, typer.Option(help="On whose behalf calls are made: by.principal.")] = None,
+    role: Annotated[str | None, typer.Option(help="In which role: by.role of rules.")] = None,
     log: Annotated[Path, typer.Option(help="Log of calls and decisions, for an audit; appended to.")] = Path(
         "guard.jsonl"
     ),
@@ -70,6 +72,8 @@ def guard(
             mode=mode,
             fallback=fallback,
             on_arguable=on_arguable,
+            principal=principal,
+            role=role,
             regulation=domain.regulation if domain else None,
             tell=lambda text: print_note(f"lawtrace guard: {text}"),
         )

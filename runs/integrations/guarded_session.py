@@ -18,7 +18,7 @@ from lawtrace.environments.tool_schemas.schemas import ToolSchema, declare_tool,
 from lawtrace.runs.audit.transcripts import unwrap_result
 from lawtrace.schemas.choices import Fallback, GuardMode
 from lawtrace.schemas.errors import InputError, OperationalError
-from lawtrace.schemas.events import SPEAKERS, CallOutcome, Event, Json
+from lawtrace.schemas.events import SPEAKERS, Actor, CallOutcome, Event, Json
 from lawtrace.solver.guard.decisions import Allow, Call, Decision, OpenDuty, Refuse, Unchecked
 from lawtrace.solver.guard.guard import Guard
 from lawtrace.solver.guard.log import GuardLog, Recorder, is_recordable
@@ -39,6 +39,8 @@ class GuardedSession:
         mode: GuardMode = "refuse",
         fallback: Fallback = "refuse",
         on_arguable: Fallback = "refuse",
+        principal: str | None = None,
+        role: str | None = None,
         regulation: Regulation | None = None,
         clock: Callable[[], float] = clocks.time,
         tell: Callable[[str], None] = lambda _: None,
@@ -51,6 +53,8 @@ class GuardedSession:
             mode: see `lawtrace.Guard`.
             fallback: what to do about calls that cannot be decided.
             on_arguable: what to do about calls that break rules under some readings of the law only.
+            principal: on whose behalf the client calls.
+            role: as which.
             regulation: the text that refusals cite.
             clock: the time in seconds.
             tell: takes what people should know at once, one sentence.
@@ -58,6 +62,7 @@ class GuardedSession:
         self.mode: Final[GuardMode] = mode
         self.fallback: Final[Fallback] = fallback
         self._on_arguable: Final[Fallback] = on_arguable
+        self._actor: Final = Actor(principal, role, log.conversation)
         self._rules: Final = tuple(rules)
         self._log: Final = Recorder(log, mode)
         self._regulation: Final = regulation
@@ -77,7 +82,7 @@ class GuardedSession:
         self._counts: dict[str, int] = dict.fromkeys(("calls", "refused", "warned", "undecided"), 0)
         self._finished: tuple[OpenDuty, ...] | None = None
         with self._logged():
-            self._log.began(self._now(), self._rules, on_undecided=fallback, on_arguable=on_arguable)
+            self._log.began(self._now(), self._rules, self._actor, on_undecided=fallback, on_arguable=on_arguable)
         if spoken := [rule.id for rule in self._rules if rule.tools & SPEAKERS.keys()]:
             self.note(f"messages are not seen here, and these rules are about them: {', '.join(spoken)}")
 
@@ -128,7 +133,7 @@ class GuardedSession:
             on_unknown=self.fallback,
             clock=self._clock,
             regulation=self._regulation,
-        )
+        ).open_session(principal=self._actor.principal, role=self._actor.role, session=self._actor.session)
         for call, event, time in self._happened:
             if event is not None:
                 self._guard.see(event)

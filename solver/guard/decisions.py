@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.events import SPEAKERS, Event, Json
+from lawtrace.schemas.events import SPEAKERS, Actor, Event, Json
 from lawtrace.solver.rules import Rule
 
 MAX_WORDS: Final = 60
@@ -23,11 +23,13 @@ class Call:
         tool: its name.
         arguments: by parameter, as JSON values.
         id: tells equal calls that run at the same time apart; None if there is none.
+        by: who makes it; a guard takes that from its session.
     """
 
     tool: str
     arguments: Mapping[str, Json] = field(default_factory=dict[str, Json])
     id: str | None = None
+    by: Actor | None = None
 
     def __str__(self) -> str:
         return f"{self.tool}({', '.join(f'{name}={value!r}' for name, value in self.arguments.items())})"

@@ -14,6 +14,7 @@ refused if it is under all interpretations, allowed if it is under all, and argu
 """
 
 import copy
+import secrets
 import threading
 import time as clocks
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +29,7 @@ from lawtrace.environments.tool_schemas.forms import as_mcp
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.schemas.choices import Fallback, GuardMode, OnArguable
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.events import SPEAKERS, CallOutcome, Event, Json, message_event
+from lawtrace.schemas.events import SPEAKERS, Actor, CallOutcome, Event, Json, message_event
 from lawtrace.schemas.questions import ReadingsVerdict, TraceOutcome
 from lawtrace.solver.guard.decisions import (
     Allow,
@@ -45,11 +46,11 @@ from lawtrace.solver.guard.decisions import (
     steps_of,
 )
 from lawtrace.solver.guard.log import GuardLog, Recorder
-from lawtrace.solver.guard.snapshots import GuardOptions, digest_of, dump_snapshot, read_snapshot
+from lawtrace.solver.guard.snapshots import VERSION, GuardOptions, Snapshot, digest_of, dump_snapshot, read_snapshot
 from lawtrace.solver.guard.tools import Tools, read_tools
-from lawtrace.solver.guard.traces import PossibleTraces, SessionTrace
+from lawtrace.solver.guard.traces import Entry, PossibleTraces, SessionTrace
 from lawtrace.solver.interpretations import enumerate_interpretations, explain_readings, question_groups
-from lawtrace.solver.rules import Rule
+from lawtrace.solver.rules import Rule, rules_across
 from lawtrace.solver.search.events.component import Component, compile_components
 from lawtrace.solver.search.events.event_search import (
     Continuation,
@@ -146,26 +147,48 @@ class Guard:
         self._groups: Final = question_groups(self._rules)
         self._questions: Final = {question.id: question for rule in self._rules for question in rule.questions}
         self._regulation: Final = regulation
-        self._compiled: Final = compile_components(self._rules, self.tools)
+        apart, together = (rules_across(self._rules, across=across) for across in (False, True))
+        self._compiled: Final = compile_components(apart, self.tools)
+        self._across: Final = PossibleTraces(compile_components(together, self.tools))
         self._lock: Final = threading.RLock()  # also of the sessions that are opened: they try events on one monitor
-        self._begin(clock, log)
+        self._begin(clock, log, Actor())
 
-    def open_session(self, *, clock: Callable[[], float] | None = None, log: GuardLog | None = None) -> Self:
+    def open_session(
+        self,
+        *,
+        principal: str | None = None,
+        role: str | None = None,
+        session: str | None = None,
+        clock: Callable[[], float] | None = None,
+        log: GuardLog | None = None,
+    ) -> Self:
         """The guard of another session, in which nothing has happened, with the same rules, tools and options.
 
-        `clock`: that of this guard by default. `log`: of the other session; none by default.
+        What happened in other sessions counts for rules ``across_sessions`` only.
+
+        Args:
+            principal: on whose behalf the agent acts in it, which rules read as ``by.principal``.
+            role: as which, ``by.role``. Both must come from where the user has logged in, never from the agent.
+            session: its name, ``by.session``; that of the log by default.
+            clock: that of this guard by default.
+            log: of the other session; none by default.
         """
         guard = copy.copy(self)
-        guard._begin(clock or self._clock, log)
+        guard._begin(clock or self._clock, log, Actor(principal, role, session))
         return guard
 
-    def _begin(self, clock: Callable[[], float], log: GuardLog | None) -> None:
+    def _begin(self, clock: Callable[[], float], log: GuardLog | None, actor: Actor) -> None:
         self._clock = clock
-        self._traces = PossibleTraces(self._compiled)
+        if actor.session is None and (log is not None or self._across.compiled):
+            actor = replace(actor, session=log.conversation if log else secrets.token_hex(8))
+        self._actor = None if actor == Actor() else actor
+        self._traces = PossibleTraces(self._compiled, actor=actor)
+        self._scopes = (self._traces, self._across) if self._across.compiled else (self._traces,)
+        self._heard = dict[str, None]()
         self._undecided = 0
         self._log = Recorder(log, self.mode)
         if log is not None:
-            self._log.began(int(clock()), self._rules)
+            self._log.began(int(clock()), self._rules, actor)
             texts = sorted({text for tool in self.tools.values() for text in tool.error_texts})
             more = {"error_texts": texts} if texts else {}
             self._log.note(int(clock()), "tools", tools=[*map(as_mcp, self.tools.values())], **more)
@@ -188,21 +211,24 @@ class Guard:
                 decision = self._unchecked(wrong)
             else:
                 decision = self._decide(
-                    wanted.tool, lambda vocabulary: vocabulary.call_results(wanted.tool, wanted.arguments, now), now
+                    wanted.tool,
+                    lambda vocabulary: vocabulary.call_results(wanted.tool, wanted.arguments, now, wanted.by),
+                    now,
                 )
             self._undecided += decision.finding is not None and decision.finding.undecided
             number = self._log.decided(now, wanted, decision)
             if isinstance(decision, Allow):
                 decision = replace(decision, call=wanted)
-            if isinstance(decision, Allow) and wanted.tool not in SPEAKERS:
-                self._traces.allow(wanted, now, number)
-            else:
-                self._traces.skip(wanted, now)
+            for scope in self._scopes:
+                if isinstance(decision, Allow) and wanted.tool not in SPEAKERS:
+                    scope.allow(wanted, now, number)
+                else:
+                    scope.skip(wanted, now)
             return decision
 
     def _read(self, call: Call | Mapping[str, Any]) -> tuple[Call, str | None]:
         """A call with the defaults of its tool, and why it does not fit the tools; None if it does."""
-        read = read_call(call)
+        read = replace(read_call(call), by=self._actor)
         schema = self.tools.get(read.tool)
         others = self._options.on_unknown == "allow"
         if read.tool in SPEAKERS or (schema is None and not others):
@@ -216,7 +242,7 @@ class Guard:
 
     def _made(self, call: Call | Mapping[str, Any]) -> Call:
         """A call with the defaults of its tool. One that waits for its answer in this form has them."""
-        read = read_call(call)
+        read = replace(read_call(call), by=self._actor)
         with self._lock:
             waits = self._traces.known(read) is not None
         return read if waits else self._read(read)[0]
@@ -231,14 +257,15 @@ class Guard:
         """Decide about a call whose event is known beforehand, as in a simulator. If it is allowed, it has happened."""
         with self._lock:
             now = self._time(event.time)
-            event = replace(event, time=now)
+            event = replace(event, time=now, by=self._actor)
             decision = self._decide(event.tool, lambda _: Representatives([event]), now)
             self._undecided += decision.finding is not None and decision.finding.undecided
             self._log.reviewed(now, event, decision)
-            if isinstance(decision, Allow):
-                self._traces.happen(event, now)
-            else:
-                self._traces.skip(Call(event.tool, event.arguments), now)
+            for scope in self._scopes:
+                if isinstance(decision, Allow):
+                    scope.happen(event, now)
+                else:
+                    scope.skip(Call(event.tool, event.arguments, by=self._actor), now)
             return decision
 
     def after(
@@ -263,11 +290,13 @@ class Guard:
         with self._lock:
             entry = self._traces.known(made)
             now = self._time(None) if entry is None else entry.time
-            event = Event(made.tool, made.arguments, outcome, result if error is None else None, error, now)
-            if entry is None:
-                self._traces.happen(event, now)
-            else:
-                self._traces.answer(event, made)
+            result = result if error is None else None
+            event = Event(made.tool, made.arguments, outcome, result, error, now, by=made.by)
+            for scope in self._scopes:
+                if entry is None:
+                    scope.happen(event, now)
+                else:
+                    scope.answer(event, made)
             self._log.answered(now, None if entry is None else entry.number, event)
 
     def unanswered(self, call: Call | Mapping[str, Any], reason: str = "no answer", *, time: int | None = None) -> None:
@@ -282,24 +311,35 @@ class Guard:
         with self._lock:
             entry = self._traces.known(made)
             if entry is None:
-                entry = self._traces.allow(made, self._time(time), None)
-            self._traces.leave_open(made, self._is_lost)
+                now = self._time(time)
+                for scope in self._scopes:
+                    scope.allow(made, now, None)
+                entry = Entry(made, now)
+            for scope in self._scopes:
+                scope.leave_open(made, self._is_lost)
             self._log.unanswered(entry.time, entry.number, made, reason)
 
     def see(self, event: Event) -> None:
         """Take something into account that has happened: a message, or a call that was not asked about."""
         with self._lock:
             now = self._time(event.time)
-            self._traces.happen(replace(event, time=now), now)
+            for scope in self._scopes:
+                scope.happen(replace(event, time=now, by=event.by or self._actor), now)
             self._log.happened(now, event)
 
-    def message(self, role: str, text: str, *, time: int | None = None) -> None:
-        """Record what was said. `role`: ``user``, or ``agent`` or ``assistant``. Messages are never refused."""
+    def message(self, role: str, text: str, *, message_id: str | None = None, time: int | None = None) -> None:
+        """Record what was said. Messages are never refused.
+
+        `role`: ``user``, or ``agent`` or ``assistant``. `message_id`: one that was recorded before is not
+        recorded again, so a caller can give all messages that it has, summaries or not.
+        """
         speaker = {"assistant": "agent"}.get(role, role)
         if speaker not in SPEAKERS:
             raise InputError(f"role {role!r}: expected user, agent or assistant")
         with self._lock:
-            self.see(message_event(speaker, text, self._time(time)))
+            if message_id is None or message_id not in self._heard:
+                self._heard |= {} if message_id is None else {message_id: None}
+                self.see(message_event(speaker, text, self._time(time), message_id))
 
     def finish(self, *, time: int | None = None) -> tuple[OpenDuty, ...]:
         """The duties that are open if nothing more happens. The guard can go on afterwards.
@@ -327,7 +367,7 @@ class Guard:
 
     def concerns(self, tool: str) -> bool:
         """Whether a rule is about calls of the tool."""
-        return any(component.concerns(tool) for component in self._compiled)
+        return any(component.concerns(tool) for scope in self._scopes for component in scope.compiled)
 
     @property
     def lost(self) -> tuple[str, ...]:
@@ -341,7 +381,7 @@ class Guard:
 
     def _settled(self, now: int | None) -> Iterator[Component]:
         """Each component in the state after what has happened, calls that are waited for left out."""
-        for trace in self._traces.traces:
+        for trace in (trace for scope in self._scopes for trace in scope.traces):
             for number, component in enumerate(trace.components):
                 with component.log.attempt():
                     if now is not None:
@@ -362,9 +402,10 @@ class Guard:
 
     def _decide(self, tool: str, results: Callable[[Vocabulary], Representatives], now: int) -> Decision:
         findings: list[tuple[Sequence[Mapping[str, str]], Finding]] = []
-        for number, compiled in enumerate(self._compiled):
-            if compiled.concerns(tool):
-                findings += self._objections(number, results(compiled.vocabulary), now)
+        for scope in self._scopes:
+            for number, compiled in enumerate(scope.compiled):
+                if compiled.concerns(tool):
+                    findings += self._objections(scope, number, results(compiled.vocabulary), now)
         if not findings:
             return Allow()
         certain = [(readings, finding) for readings, finding in findings if not finding.undecided]
@@ -411,19 +452,19 @@ class Guard:
         return found if found.readings_with("kept") else None
 
     def _objections(
-        self, number: int, made: Representatives, now: int
+        self, scope: PossibleTraces, number: int, made: Representatives, now: int
     ) -> list[tuple[Sequence[Mapping[str, str]], Finding]]:
         """The objections of the rules of a component to what a call may become, with the readings that lead to them."""
-        traces = [(trace.components[number], trace.pending(number)) for trace in self._traces.traces]
+        traces = [(trace.components[number], trace.pending(number)) for trace in scope.traces]
         forced = [(whole, [*pending, made]) for whole, pending in traces]
-        if not self._traces.too_many and all(self._keeps_all(whole, events, now) for whole, events in forced):
+        if not scope.too_many and all(self._keeps_all(whole, events, now) for whole, events in forced):
             return []
         everyone = [(component, pending) for whole, pending in traces for component in whole.interpretations]
         found: list[tuple[Sequence[Mapping[str, str]], Finding]] = []
-        for place, readings in enumerate(self._compiled[number].readings):
+        for place, readings in enumerate(scope.compiled[number].readings):
             several = [(whole.interpretations[place], pending) for whole, pending in traces]
             advised = everyone if self._options.advice and all(finding.undecided for _, finding in found) else ()
-            if (finding := self._objection(number, several, made, now, advised)) is not None:
+            if (finding := self._objection(scope, number, several, made, now, advised)) is not None:
                 found.append((readings, finding))
         for whole, _ in traces:
             whole.unite()
@@ -442,7 +483,7 @@ class Guard:
         return True
 
     def _objection(
-        self, number: int, traces: _Traces, made: Representatives, now: int, advised: _Traces
+        self, scope: PossibleTraces, number: int, traces: _Traces, made: Representatives, now: int, advised: _Traces
     ) -> Finding | None:
         """The objection of the rules that hold under some readings, in one of the possible traces.
 
@@ -450,10 +491,10 @@ class Guard:
         """
         unanswered = tuple(
             entry.call
-            for entry in self._traces.unanswered
-            if entry.call is not None and self._compiled[number].concerns(entry.call.tool)
+            for entry in scope.unanswered
+            if entry.call is not None and scope.compiled[number].concerns(entry.call.tool)
         )
-        undecided: Sequence[Rule] = self._compiled[number].rules if self._traces.too_many else ()
+        undecided: Sequence[Rule] = scope.compiled[number].rules if scope.too_many else ()
         for component, pending in traces:
             answer = self._examine(component, [*pending, made], now)
             if isinstance(answer, Impossible):
@@ -521,7 +562,10 @@ class Guard:
         return steps_of(advice.events, now, advice.time, self.tools)
 
     def _time(self, time: int | None) -> int:
-        return self._traces.advance(int(self._clock()) if time is None else time)
+        time = int(self._clock()) if time is None else time
+        for scope in reversed(self._scopes):  # time goes back in none
+            time = scope.advance(time)
+        return time
 
     # Words
 
@@ -537,7 +581,12 @@ class Guard:
     def snapshot(self) -> bytes:
         """Everything that later decisions depend on, as JSON. It contains the events that the rules are about."""
         with self._lock:
-            return dump_snapshot(digest_of(self._rules, self.tools), self._options, self._traces.state)
+            across = self._across.state if self._across.compiled else None
+            heard = (*self._heard,)
+            rules = digest_of(self._rules, self.tools)
+            return dump_snapshot(
+                Snapshot(VERSION, rules, self._options, self._traces.state, across, heard, self._actor)
+            )
 
     @classmethod
     def restore(
@@ -562,6 +611,8 @@ class Guard:
     def load(self, snapshot: bytes | str) -> None:
         """Go on from the snapshot of a guard with the same rules, tools and mode. Its session takes the place of this.
 
+        What it knows of other sessions is taken over only by a guard of which no session has begun.
+
         Raises InputError as `restore` does.
         """
         content = read_snapshot(snapshot)
@@ -570,4 +621,9 @@ class Guard:
         if (mode := content.options.mode) != self.mode:
             raise InputError(f"the snapshot is of a guard in the mode {mode!r}, not {self.mode!r}")
         with self._lock:
-            self._traces = PossibleTraces(self._compiled, content.session)
+            self._actor = content.actor
+            self._traces = PossibleTraces(self._compiled, content.session, actor=content.actor or Actor())
+            self._heard = dict.fromkeys(content.heard)
+            if content.across is not None and self._across.now is None:
+                self._across.take(content.across)
+            self._scopes = (self._traces, *self._scopes[1:])

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Self, cast
 
 from lawtrace.schemas.errors import OperationalError, input_errors
-from lawtrace.schemas.events import SPEAKERS, Event, Json
+from lawtrace.schemas.events import SPEAKERS, Actor, Event, Json, known_parts
 from lawtrace.solver.guard.decisions import Call, Decision, OpenDuty, Refuse, Unchecked
 from lawtrace.solver.rules import Rule
 
@@ -131,9 +131,10 @@ class Recorder:
         self._log = log
         self._mode = mode
 
-    def began(self, time: int, rules: Iterable[Rule], **options: str) -> None:
-        """A new session: the rules, and how it decides what they leave open."""
-        self.note(time, "session", mode=self._mode, **options, rules=[rule.id for rule in rules])
+    def began(self, time: int, rules: Iterable[Rule], by: Actor | None = None, **options: str) -> None:
+        """A new session: the rules, who acts, and how it decides what the rules leave open."""
+        who = {} if by is None else {"by": known_parts(by)}
+        self.note(time, "session", mode=self._mode, **options, **who, rules=[rule.id for rule in rules])
 
     def note(self, time: int, text: str, **fields: Any) -> None:  # noqa: ANN401 (anything that JSON can write)
         """A text for readers, with more fields."""
@@ -175,7 +176,8 @@ class Recorder:
     def happened(self, time: int, event: Event) -> None:
         """A message, or a call that was not asked about."""
         if event.tool in SPEAKERS:
-            self._write(time, {event.tool: event.arguments.get("text", "")})
+            said = {event.tool: event.arguments.get("text", "")}
+            self._write(time, said if event.message is None else {**said, "id": event.message})
         elif self._log is not None:
             self._write(time, {**_call(event.tool, event.arguments), **_answer(event)})
 

@@ -11,10 +11,11 @@ from pydantic import TypeAdapter, ValidationError
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.schemas.choices import Fallback, GuardMode, OnArguable
 from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.events import Actor
 from lawtrace.solver.guard.traces import SessionState
 from lawtrace.solver.rules import Rule
 
-_VERSION: Final = "lawtrace.guard/6"
+VERSION: Final = "lawtrace.guard/7"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +32,30 @@ class GuardOptions:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A guard in a session. ``rules``: the digest of its rules and tools."""
+    """A guard in a session.
 
-    version: Literal["lawtrace.guard/6"]
+    Attributes:
+        rules: the digest of its rules and tools.
+        across: what rules across sessions depend on; None if there are none.
+        heard: the ids of the messages that it was told.
+        actor: who acts in the session.
+    """
+
+    version: Literal["lawtrace.guard/7"]
     rules: str
     options: GuardOptions
     session: SessionState
+    across: SessionState | None = None
+    heard: tuple[str, ...] = ()
+    actor: Actor | None = None
 
 
 _SNAPSHOTS: Final = TypeAdapter(Snapshot)
 
 
-def dump_snapshot(rules: str, options: GuardOptions, session: SessionState) -> bytes:
-    """The snapshot of a guard as JSON. `rules`: the digest of its rules and tools."""
-    return _SNAPSHOTS.dump_json(Snapshot(_VERSION, rules, options, session))
+def dump_snapshot(snapshot: Snapshot) -> bytes:
+    """The snapshot of a guard as JSON."""
+    return _SNAPSHOTS.dump_json(snapshot)
 
 
 def read_snapshot(snapshot: bytes | str) -> Snapshot:
@@ -52,11 +63,11 @@ def read_snapshot(snapshot: bytes | str) -> Snapshot:
     try:
         return _SNAPSHOTS.validate_json(snapshot)
     except ValidationError as error:
-        raise InputError(f"not a snapshot of a guard of version {_VERSION}") from error
+        raise InputError(f"not a snapshot of a guard of version {VERSION}") from error
 
 
 def digest_of(rules: Iterable[Rule], tools: Mapping[str, ToolSchema]) -> str:
     """Of everything that decisions depend on besides the trace and the options."""
-    known = [[rule.id, str(rule.parsed), rule.source, dict(rule.under)] for rule in rules]
+    known = [[rule.id, str(rule.parsed), rule.source, dict(rule.under), rule.across_sessions] for rule in rules]
     schemas = [[tool.name, tool.parameters, tool.result] for tool in tools.values()]
     return hashlib.sha256(json.dumps([known, schemas], sort_keys=True).encode()).hexdigest()

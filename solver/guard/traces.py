@@ -15,7 +15,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.events import Actor, Event, Json
 from lawtrace.solver.guard.decisions import Call
 from lawtrace.solver.search.events.component import CompiledComponent, Component
 from lawtrace.solver.search.events.event_search import PendingOutcomes
@@ -67,9 +67,11 @@ class SessionTrace:
         components: of the rules, in the states that they have after the trace.
     """
 
-    def __init__(self, compiled: Sequence[CompiledComponent], state: TraceState | None = None) -> None:
-        """`state`: of another trace of the same rules. Raises ValueError if it is of others."""
-        self.components: Final = tuple(map(Component, compiled))
+    def __init__(
+        self, compiled: Sequence[CompiledComponent], state: TraceState | None = None, actor: Actor | None = None
+    ) -> None:
+        """`state`: of a trace of the same rules, else ValueError is raised. `actor`: who alone acts."""
+        self.components: Final = tuple(Component(one, actor=actor) for one in compiled)
         self._events: Final[list[Event]] = []
         self._queue: Final[list[Entry]] = []
         if state is not None:
@@ -131,7 +133,8 @@ class SessionTrace:
                 if component.concerns(entry.event.tool):
                     found.append(Representatives([entry.event]))
             elif entry.call is not None and component.concerns(entry.call.tool) and waited_for:
-                found.append(component.vocabulary.call_results(entry.call.tool, entry.call.arguments, entry.time))
+                call = entry.call
+                found.append(component.vocabulary.call_results(call.tool, call.arguments, entry.time, call.by))
         return found
 
 
@@ -149,19 +152,33 @@ class PossibleTraces:
     """What a guard knows of its session.
 
     Attributes:
+        compiled: the rules.
         traces: those that are possible.
         too_many: whether more would be, so that nothing can be decided.
         unanswered: the calls whose answers never came.
         now: the latest time that was heard of, in seconds; None before the first.
     """
 
-    def __init__(self, compiled: Sequence[CompiledComponent], state: SessionState | None = None) -> None:
-        """`state`: of another session with the same rules. Raises ValueError if it is of others."""
-        self._compiled: Final = compiled
-        self.traces = [SessionTrace(compiled, one) for one in (state.traces if state else [None])]
-        self.too_many = state is not None and state.too_many
-        self.unanswered: list[Entry] = [*state.unanswered] if state else []
-        self.now = state.now if state else None
+    def __init__(
+        self, compiled: Sequence[CompiledComponent], state: SessionState | None = None, *, actor: Actor | None = None
+    ) -> None:
+        """`state`: of another session with the same rules. `actor`: who alone acts; None for anyone.
+
+        Raises ValueError if the state is of other rules.
+        """
+        self.compiled: Final = compiled
+        self._actor: Final = actor
+        self.traces = [SessionTrace(compiled, actor=actor)]
+        self.too_many = False
+        self.unanswered = list[Entry]()
+        self.now: int | None = None
+        if state is not None:
+            self.take(state)
+
+    def take(self, state: SessionState) -> None:
+        """Go on from the state of another session with the same rules. Raises ValueError if it is of others."""
+        self.traces = [SessionTrace(self.compiled, one, self._actor) for one in state.traces]
+        self.too_many, self.unanswered, self.now = state.too_many, [*state.unanswered], state.now
 
     @property
     def state(self) -> SessionState:
@@ -172,11 +189,10 @@ class PossibleTraces:
         self.now = time if self.now is None else max(time, self.now)
         return self.now
 
-    def allow(self, call: Call, now: int, number: str | None) -> Entry:
+    def allow(self, call: Call, now: int, number: str | None) -> None:
         """A call was allowed, and has not returned. `number`: of the call in the log."""
         for trace in self.traces:
             trace.add(Entry(call, now, number=number))
-        return Entry(call, now, number=number)
 
     def happen(self, event: Event, now: int) -> None:
         """Something has happened that was not waited for."""
@@ -185,8 +201,8 @@ class PossibleTraces:
 
     def skip(self, call: Call, now: int) -> None:
         """A call was refused. It has a place in the trace, and moves no rule."""
-        if any(component.counts_steps for component in self._compiled):
-            self.happen(Event(call.tool, call.arguments, "shielded", time=now), now)
+        if any(component.counts_steps for component in self.compiled):
+            self.happen(Event(call.tool, call.arguments, "shielded", time=now, by=call.by), now)
 
     def known(self, call: Call) -> Entry | None:
         """The first of the equal calls that are waited for, or whose answers never came."""
@@ -211,16 +227,16 @@ class PossibleTraces:
             return
         self.unanswered.append(entry)
         results: list[Event] = []
-        for component in self._compiled:
+        for component in self.compiled:
             if component.concerns(call.tool):
-                made = component.vocabulary.call_results(call.tool, call.arguments, entry.time)
+                made = component.vocabulary.call_results(call.tool, call.arguments, entry.time, call.by)
                 self.too_many = self.too_many or bool(made.unsure)
                 results += [event for event in made.events if event not in results]
         if len(self.traces) * (1 + len(results)) > MAX_TRACES:
             self.too_many = True
         before = [] if self.too_many or not results else [*self.traces]
-        carried_out = [[SessionTrace(self._compiled, trace.state) for _ in results] for trace in before]
-        self.answer(Event(call.tool, call.arguments, "raised", error="no answer", time=entry.time), call)
+        carried_out = [[SessionTrace(self.compiled, trace.state, self._actor) for _ in results] for trace in before]
+        self.answer(Event(call.tool, call.arguments, "raised", error="no answer", time=entry.time, by=call.by), call)
         for found in carried_out:
             for trace, event in zip(found, results, strict=True):
                 trace.answer(call, event)

@@ -2,6 +2,7 @@
 
     field                   an argument, or `result`, then steps into the JSON value: `amount`, `result.payees.0.id`;
                             in backquotes where it is no plain name: `result.`first-name``
+    by.principal            who acts; also `by.role` and `by.session`
     "text", 12.5, true      literals; `["rent", "energy"]` is a list of them
     72h                     a span of time, in seconds
     x                       a variable of a quantifier
@@ -35,6 +36,12 @@ from lawtrace.solver.logic.windows import Span
 
 RESULT: Final = "result"
 """The first name of a field of the result instead of an argument."""
+
+BY: Final = "by"
+"""The first name of `ACTOR_FIELDS`. Other paths that begin with it are of an argument of this name."""
+
+ACTOR_FIELDS: Final = frozenset({(BY, "principal"), (BY, "role"), (BY, "session")})
+"""The paths of who acts."""
 
 RESERVED_IN_CONDITIONS: Final = frozenset({"and", "or", "not", "in", "true", "false", "now", "any", "all"})
 
@@ -83,6 +90,8 @@ class FieldPath:
 
     def value(self, event: Event, bindings: Bindings = NO_BINDINGS) -> Value:
         first = self.path[0]
+        if first == BY and self.path in ACTOR_FIELDS:
+            return getattr(event.by, str(self.path[1]), None) or MISSING
         value: Value = event.result if first == RESULT else event.arguments.get(str(first), MISSING)
         return value if len(self.path) == 1 else step_into(value, self.path[1:])
 

@@ -206,6 +206,10 @@ class TermContext:
         if self.atom is None:
             return ANYTHING
         tool, first = self.signature[self.atom.tool], str(path[0])
+        if path in terms.ACTOR_FIELDS:
+            return TEXT
+        if first == terms.BY and first not in tool.arguments:
+            raise self.fault(f"`{term}`: who acts is `by.principal`, `by.role` or `by.session`", term)
         if first == terms.RESULT:
             return self._steps(tool.result, path[1:], term, 1)
         if first not in tool.arguments:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, Tool
-from lawtrace.schemas.events import Event
+from lawtrace.schemas.events import Event, known_parts
 from lawtrace.solver.search.problem import Proof
 from lawtrace.solver.search.products.call_scopes import AbstractCall
 
@@ -23,7 +23,8 @@ def call_text(event: Event) -> str:
     if event.time is not None:
         time = datetime.fromtimestamp(event.time, UTC)
         when = f"{time:%Y-%m-%d %H:%M:%S} " if time.second else f"{time:%Y-%m-%d %H:%M} "
-    arguments = ", ".join(f"{name}={json.dumps(value)}" for name, value in event.arguments.items())
+    given = {**event.arguments, **{f"by.{name}": value for name, value in known_parts(event.by).items()}}
+    arguments = ", ".join(f"{name}={json.dumps(value)}" for name, value in given.items())
     result = f" -> {json.dumps(event.result)}" if event.result else ""
     return f"{when}{event.tool}{f'({arguments})' if arguments else ''}{result}{'' if event.completed else ' refused'}"
 

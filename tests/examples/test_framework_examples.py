@@ -65,7 +65,7 @@ def cancel_reservation(reservation_id: str) -> str:
 
 tools = [example["get_reservation"], cancel_reservation]
 guard = lawtrace.Guard(example["RULES"], [*tools, "send_confirmation"])
-open_guard = lambda name: guard
+open_guard = lambda *_: guard
 """
 LANGCHAIN = """
 names = ("get_reservation", "cancel_reservation")
@@ -75,6 +75,21 @@ try:
     agent.invoke({"messages": [example["HumanMessage"]("Cancel.")]})
 except RuntimeError as error:
     print(error)
+"""
+TWO_USERS = """
+import runpy, sys, lawtrace
+
+example = runpy.run_path(sys.argv[1])
+guard = lawtrace.Guard(example["RULES"], example["TOOLS"])
+middleware = example["GuardMiddleware"](lambda name, login: guard.open_session(principal=login.principal))
+names = ("get_reservation", "cancel_reservation")
+steps = [step for name in names for step in (example["calling"](name), example["AIMessage"]("Done."))]
+model = example["ScriptedModel"](responses=steps)
+agent = example["create_agent"](model, example["TOOLS"], middleware=[middleware], context_schema=example["Login"])
+for user in ("ann", "bob"):
+    asked = {"messages": [example["HumanMessage"]("Cancel G2LTC4.")]}
+    done = agent.invoke(asked, context=example["Login"](user, "clerk"))
+    print(*(message.text for message in done["messages"] if isinstance(message, example["ToolMessage"])))
 """
 AGENTS_SDK = """
 function_call, calling = example["function_call"], example["calling"]
@@ -101,6 +116,13 @@ print(json.loads(guard.snapshot())["session"]["traces"][0]["queue"], guard.finis
 def is_known(end: str, error: str) -> bool:
     """Whether the guard knows at the end what it should: a cancellation that timed out may have to be confirmed."""
     return end == "[] ()" if error == "RuntimeError" else end.startswith("[] (OpenDuty(rule='confirmation'")
+
+
+def test_what_one_user_of_langchain_has_read_does_not_serve_another(tmp_path: Path) -> None:
+    said = python("langgraph", tmp_path, "-c", TWO_USERS, str(EXAMPLES / "langgraph" / "guarded_agent.py"))
+    anns, bobs = said.splitlines()
+    assert "business" in anns
+    assert bobs.startswith(ADVICE)
 
 
 @pytest.mark.parametrize("error", ["RuntimeError", "TimeoutError"])

@@ -5,12 +5,13 @@ A record is a list of messages or items, or an object with one: ``messages`` or 
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from lawtrace.environments.literals import fields_of, items_of
 from lawtrace.runs.audit.sources.chat_messages import is_message, read_messages
 from lawtrace.runs.audit.sources.source import Record, Source
-from lawtrace.runs.audit.transcripts import Transcript, is_list, make_transcript
+from lawtrace.runs.audit.transcripts import Transcript, is_list, make_transcript, read_actor
 from lawtrace.schemas.events import Json
 
 _IDS: Final = ("id", "conversation_id", "session_id", "thread_id", "custom_id", "request_id", "trace_id")
@@ -32,7 +33,9 @@ class ChatLogs(Source):
     def read(self, record: Record) -> Iterable[Transcript]:
         fields = fields_of(record.value)
         labels = {key: fields[key] for key in _LABELS if fields.get(key) is not None}
-        yield make_transcript(record.place, self.name(record), read_messages(_messages(record.value)), labels)
+        transcript = make_transcript(record.place, self.name(record), read_messages(_messages(record.value)), labels)
+        beside = {name: fields.get(name) for name in ("user_id", "user")}
+        yield replace(transcript, by=read_actor(fields_of(fields.get("by")) or beside))
 
 
 def _messages(value: Json) -> list[Any]:

@@ -5,6 +5,7 @@ conversation.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from lawtrace.environments.literals import fields_of, items_of, parse_if_json
@@ -19,6 +20,7 @@ from lawtrace.runs.audit.transcripts import (
     RecordedMessage,
     Speaker,
     Transcript,
+    read_actor,
     read_arguments,
 )
 from lawtrace.schemas.events import Json
@@ -67,7 +69,8 @@ class Langfuse(Source):
     def end(self) -> Iterable[Transcript]:
         for name, traces, entries in self._observations.joined(lambda trace: self._sessions.get(trace, trace)):
             labels = {key: value for trace in traces for key, value in self._labels.get(trace, {}).items()}
-            yield transcript_of_spans(entries[0][0], name, [_span(one) for _, one in entries], labels)
+            transcript = transcript_of_spans(entries[0][0], name, [_span(one) for _, one in entries], labels)
+            yield replace(transcript, by=next(filter(None, (read_actor(one) for _, one in entries)), None))
 
 
 def _fields(value: object) -> dict[str, Any]:

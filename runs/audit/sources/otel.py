@@ -7,6 +7,7 @@ session id, else a trace.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from lawtrace.environments.literals import fields_of, items_of
@@ -14,7 +15,7 @@ from lawtrace.runs.audit.sources.grouping import Groups
 from lawtrace.runs.audit.sources.source import Record, Source
 from lawtrace.runs.audit.sources.span_attributes import CONVERSATION_KEYS, flatten, is_known, read_span
 from lawtrace.runs.audit.sources.spans import transcript_of_spans
-from lawtrace.runs.audit.transcripts import Transcript, read_time
+from lawtrace.runs.audit.transcripts import Transcript, read_actor, read_time
 from lawtrace.schemas.events import Json
 
 
@@ -44,7 +45,8 @@ class OpenTelemetry(Source):
         for name, _, entries in self._spans.joined(lambda trace: self._conversations.get(trace, f"trace {trace}")):
             spans = [read_span(span) for _, span in entries if is_known(span["attributes"])]
             if spans:
-                yield transcript_of_spans(entries[0][0], name, spans)
+                by = next(filter(None, (read_actor(span["attributes"]) for _, span in entries)), None)
+                yield replace(transcript_of_spans(entries[0][0], name, spans), by=by)
 
 
 def _otlp_spans(value: Json) -> Iterator[dict[str, Any]]:

@@ -4,7 +4,8 @@
     {"conversation": "7", "tool": "PayBill", "arguments": {"amount": 12.5}, "result": {"success": true}}
 
 The events of a conversation need not stand together. A call with an id, in ``call``, may have its answer in a later
-line with this id. A line with ``note`` is no event.
+line with this id. A line with ``note`` is no event. ``by`` says who acts: there, and if it is on a line with ``note``
+from there on.
 """
 
 from collections.abc import Iterable
@@ -20,10 +21,11 @@ from lawtrace.runs.audit.transcripts import (
     RecordedMessage,
     Speaker,
     Transcript,
+    read_actor,
     read_arguments,
     read_time,
 )
-from lawtrace.schemas.events import SPEAKERS, Json
+from lawtrace.schemas.events import SPEAKERS, Actor, Json
 
 
 class PlainEvents(Source):
@@ -49,8 +51,12 @@ def _transcript(name: str, entries: list[tuple[str, Any]]) -> Transcript:
     messages: list[RecordedMessage] = []
     labels: dict[str, Any] = {}
     open_calls: dict[str, int] = {}
+    actor: Actor | None = None
     for place, entry in entries:
         labels |= fields_of(entry.get("labels"))
+        by = read_actor(fields_of(entry.get("by"))) or actor
+        if "note" in entry:
+            actor = by
         time = read_time(entry.get("time"))
         if time is None and entry.get("time") is not None:
             trouble = f"the time {entry['time']!r} is neither seconds nor a date of ISO 8601"
@@ -71,7 +77,7 @@ def _transcript(name: str, entries: list[tuple[str, Any]]) -> Transcript:
             message = RecordedMessage(cast("Speaker", speaker), str(entry[speaker]), time=time)
         elif "labels" not in entry and "note" not in entry:
             return Transcript(place, name, (), "an event needs 'tool', 'user' or 'agent'")
-        messages.append(message)
+        messages.append(replace(message, by=by))
     return Transcript(entries[0][0], name, messages, labels=labels)
 
 

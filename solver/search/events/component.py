@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
-from lawtrace.schemas.events import Event, Json
+from lawtrace.schemas.events import Actor, Event, Json
 from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.interpretations import QuestionGroup, enumerate_interpretations, is_active, question_groups
@@ -127,13 +127,22 @@ class Component:
             seconds that they were later.
     """
 
-    def __init__(self, compiled: CompiledComponent, whole: "Component | None" = None, number: int = 0) -> None:
-        """`whole`: of which it is an interpretation, with this number."""
+    def __init__(
+        self,
+        compiled: CompiledComponent,
+        whole: "Component | None" = None,
+        number: int = 0,
+        *,
+        actor: Actor | None = None,
+    ) -> None:
+        """`whole`: of which it is an interpretation, with this number. `actor`: who alone acts in the session."""
         self.rules: Final = compiled.rules
         self.concerns: Final = compiled.concerns
         self.counts_steps: Final = compiled.counts_steps
         self.tools: Final = compiled.tools
-        self.vocabulary: Final = compiled.vocabulary
+        self.vocabulary: Final = (
+            whole.vocabulary if whole else compiled.vocabulary.acting(actor) if actor else compiled.vocabulary
+        )
         self.windows: Final = compiled.windows
         self.timed: Final = compiled.timed
         self.log: Final = compiled.log

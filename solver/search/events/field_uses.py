@@ -74,6 +74,7 @@ class FieldUses:
         words: for user and agent the texts that rules look for.
         names: for each rule, by id, and variable as written its names after renaming.
         variables: the most variables of one quantifier.
+        reads_actor: whether rules ask who acts.
     """
 
     def __init__(self, rules: Sequence[Rule]) -> None:
@@ -84,6 +85,7 @@ class FieldUses:
         self.words: Final[dict[str, set[str]]] = {}
         self.names: Final[dict[tuple[str, str], list[Name]]] = {}
         self.variables = 0
+        self.reads_actor = False
         for number, rule in enumerate(rules):
             compiled = rule.compiled
             for node in s.subformulas(compiled.normal if isinstance(compiled, FirstOrderRule) else rule.parsed):
@@ -126,6 +128,9 @@ class FieldUses:
 
     def _field(self, tool: str, path: t.FieldPath, rule: str) -> Field:
         found = self.fields.setdefault(tool, {}).setdefault(path, Field(tool, path))
+        if path.path in t.ACTOR_FIELDS:
+            self.reads_actor = True
+            self.inexact.update([rule] if tool in SPEAKERS else ())  # of messages not all actors are tried
         found.readers.add(rule)
         return found
 

@@ -15,9 +15,9 @@ from itertools import combinations, islice, product
 from typing import Final
 
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
-from lawtrace.schemas.events import SPEAKERS, Event, Json, message_event
+from lawtrace.schemas.events import SPEAKERS, Actor, Event, Json, message_event
 from lawtrace.schemas.violations import Scalar
-from lawtrace.solver.logic.terms import RESULT, FieldPath, is_value
+from lawtrace.solver.logic.terms import ACTOR_FIELDS, RESULT, FieldPath, is_value
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.events import values as v
 from lawtrace.solver.search.events.field_uses import Field, FieldUses, Member
@@ -26,6 +26,7 @@ MAX_EVENTS: Final = 300
 """How many representative events one tool has at most."""
 MAX_CACHED: Final = 4_096
 """For how many fields and values that matter the candidates are kept."""
+_NAME: Final[v.Schema] = {"type": "string"}
 MAX_VARIANTS: Final = 40
 """How many events of one tool are tried for one rule."""
 
@@ -65,13 +66,26 @@ class Vocabulary:
         computes: whether rules compute with fields, so that events differ by the time.
     """
 
-    def __init__(self, rules: Sequence[Rule], tools: Mapping[str, ToolSchema]) -> None:
+    def __init__(
+        self,
+        rules: Sequence[Rule],
+        tools: Mapping[str, ToolSchema],
+        *,
+        uses: FieldUses | None = None,
+        actor: Actor | None = None,
+    ) -> None:
+        """`uses`: of the rules, if they are known. `actor`: who makes all calls; None for anyone."""
         self._schemas: Final = tools
-        self._uses: Final = FieldUses(rules)
+        self._uses: Final = uses or FieldUses(rules)
+        self._actor: Final = actor
         self.inexact: Final = self._uses.inexact
         self.computes: Final = any(field.computed for tool in self._uses.fields for field in self._uses.fields_of(tool))
         self._candidates: Final = lru_cache(MAX_CACHED, typed=True)(self._make_candidates)
         self._few: Final = lru_cache(MAX_CACHED, typed=True)(self._choose_few)
+
+    def acting(self, actor: Actor) -> "Vocabulary":
+        """The events of one actor, if rules tell actors apart."""
+        return Vocabulary((), self._schemas, uses=self._uses, actor=actor) if self._uses.reads_actor else self
 
     # Values that matter
 
@@ -124,7 +138,12 @@ class Vocabulary:
         """Candidates for a field, and whether all lists of the values that matter are among them."""
         schema = self._schema(field.tool)
         first, *rest = field.path.path
-        if first == RESULT:
+        if field.path.path in ACTOR_FIELDS:
+            if self._actor is not None:
+                known = getattr(self._actor, str(rest[0]))
+                return [v.ABSENT if known is None else known], True
+            declared, optional = _NAME, True
+        elif first == RESULT:
             declared, optional = v.part_schema(schema.result or v.ANYTHING, rest), not schema.result
         else:
             argument, optional = schema.argument(str(first))
@@ -167,13 +186,15 @@ class Vocabulary:
                 found += made.events
         return Representatives(found, exact, cut)
 
-    def call_results(self, tool: str, arguments: Mapping[str, Json], now: int) -> Representatives:
+    def call_results(
+        self, tool: str, arguments: Mapping[str, Json], now: int, by: Actor | None = None
+    ) -> Representatives:
         """The call with these arguments and each representative result."""
-        event = Event(tool, arguments, time=now)
+        event = Event(tool, arguments, time=now, by=by)
         read = [field for field in self._uses.fields_of(tool) if field.path.path[0] == RESULT]
         if not read:
             return Representatives([event])
-        found = self._calls(self._schema(tool), self.live((), (event,)), now, arguments)
+        found = self._calls(self._schema(tool), self.live((), (event,)), now, event)
         unsure = (one.readers if one in found.cut or not found.exact else one.unsure for one in read)
         return replace(found, unsure=frozenset().union(*unsure))
 
@@ -182,10 +203,8 @@ class Vocabulary:
         fields = (field for field in self._uses.fields_of(tool) if field.path.path[0] == RESULT)
         return set[str]().union(*(field.readers for field in fields))
 
-    def _calls(
-        self, schema: ToolSchema, live: Live, now: int | None, given: Mapping[str, Json] | None = None
-    ) -> Representatives:
-        """The representative calls of a tool. `given`: its arguments, if only the result is open."""
+    def _calls(self, schema: ToolSchema, live: Live, now: int | None, given: Event | None = None) -> Representatives:
+        """The representative calls of a tool. `given`: the call, if only the result is open."""
         tool = schema.name
         options: dict[FieldPath, list[v.Candidate]] = {}
         cut: set[Field] = set()
@@ -199,7 +218,7 @@ class Vocabulary:
         if next(chosen, None) is not None:
             return Representatives(events, exact=False, cut=frozenset(cut))
         if tool in self._uses.attempted and given is None:
-            events += [Event(one.tool, one.arguments, "raised", time=now) for one in events]
+            events += [Event(one.tool, one.arguments, "raised", time=now, by=one.by) for one in events]
         return Representatives(events, cut=frozenset(cut))
 
     def variants(
@@ -264,20 +283,23 @@ class Vocabulary:
                 texts += [str(value) for value in live.get(self._uses.groups.of(field), ())]
         texts = list(dict.fromkeys(texts))
         some = [combination for size in range(min(len(texts), 2) + 1) for combination in combinations(texts, size)]
-        return [message_event(speaker, " ".join(parts), now) for parts in [*some, tuple(texts)][:MAX_EVENTS]]
+        several = [*some, tuple(texts)][:MAX_EVENTS]
+        return [message_event(speaker, " ".join(parts), now, by=self._actor) for parts in several]
 
 
-def _event(
-    tool: str, fields: Mapping[FieldPath, v.Candidate], now: int | None, given: Mapping[str, Json] | None = None
-) -> Event:
-    """A call with these values of its fields. `given`: its arguments, if only the result is open."""
-    content: Json = dict(given or {})
+def _event(tool: str, fields: Mapping[FieldPath, v.Candidate], now: int | None, given: Event | None = None) -> Event:
+    """A call with these values of its fields. `given`: the call, if only the result is open."""
+    content: Json = dict(given.arguments if given else {})
+    who: dict[str, str] = {}
     for path, value in fields.items():
-        if not isinstance(value, v.Absent):
+        if path.path in ACTOR_FIELDS:
+            who |= {} if isinstance(value, v.Absent) else {str(path.path[1]): str(value)}
+        elif not isinstance(value, v.Absent):
             content = v.placed(content, path.path, value)
     arguments = dict(content) if isinstance(content, dict) else {}
-    result = None if given and RESULT in given else arguments.pop(RESULT, None)
-    return Event(tool, arguments, result=result, time=now)
+    result = None if given and RESULT in given.arguments else arguments.pop(RESULT, None)
+    by = Actor(**who) if who else given.by if given else None
+    return Event(tool, arguments, result=result, time=now, by=by)
 
 
 def _told_apart(candidates: Sequence[v.Candidate], field: Field) -> list[v.Candidate]:

@@ -239,7 +239,7 @@ def test_a_snapshot_is_json_and_fits_its_rules_only() -> None:
     guard = guard_of(RECORD)
     made(guard, CANCEL)
     snapshot = guard.snapshot()
-    assert json.loads(snapshot)["version"] == "lawtrace.guard/6"
+    assert json.loads(snapshot)["version"] == "lawtrace.guard/7"
     with pytest.raises(InputError, match="other rules or tools"):
         Guard.restore(snapshot, [CLOSED], TOOLS)
     for damaged in (b"", b"{}", b"[1]", b"\x80", snapshot[:-5], snapshot.replace(b'"traces"', b'"trace"')):
