@@ -94,12 +94,25 @@ class _Node:
     """Spellings of an operator, the preferred one first, and its precedence level, for printing.
 
     Levels: 0 quantifiers, 1 implication and equivalence, 2 or, 3 and, 4 the binary temporal operators, 5 unary,
-    6 leaves.
+    6 leaves. A node keeps its hash, since formulas are keys of many caches.
     """
 
-    __slots__ = ()
+    __slots__ = ("_hash",)
+    _hash: int
+    __match_args__: ClassVar[tuple[str, ...]] = ()
     spellings: ClassVar[tuple[str, ...]]
     level: ClassVar[int]
+
+    def __init_subclass__(cls) -> None:
+        cls.__hash__ = _Node.__hash__  # set before the decorator of a dataclass would write another one
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            value = hash((type(self), *(getattr(self, name) for name in type(self).__match_args__)))
+            object.__setattr__(self, "_hash", value)
+            return value
 
     @property
     def _sign(self) -> str:

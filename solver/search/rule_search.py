@@ -99,6 +99,7 @@ class RuleSearch:
         self._make_prover: Final = prover
         self._progress: Final = progress
         self._compliant: Final[list[Sequence[Event]]] = []
+        self._monitors: Final[dict[int, tuple[Rule, Monitor]]] = {}
 
     @cached_property
     def prover(self) -> Prover:
@@ -138,7 +139,15 @@ class RuleSearch:
 
     def known_trace(self, goal: Goal) -> Sequence[Event] | None:
         """A trace that keeps all rules and reaches the goal, if one has been found before."""
-        return next((events for events in self._compliant if not _not_kept([goal.rule], events)), None)
+        return next((events for events in self._compliant if self._is_kept(goal.rule, events)), None)
+
+    def _is_kept(self, rule: Rule, events: Sequence[Event]) -> bool:
+        """Whether a trace keeps a rule. Each rule has one monitor, which is made when it is needed."""
+        if id(rule) not in self._monitors:
+            self._monitors[id(rule)] = rule, Monitor({rule.id: rule.compiled})
+        _, monitor = self._monitors[id(rule)]
+        monitor.clear()
+        return monitor.run(events).all_kept()
 
     def _component(self, rule: str) -> products.Component:
         """The automaton of a rule, made when it is needed."""
@@ -149,9 +158,10 @@ class RuleSearch:
     def _search_lazily(self, goal: Goal, kept: Sequence[str]) -> RuleAnswer:
         rules, added = [self.rules[rule] for rule in kept], list[Rule]()
         while isinstance(answer := self._search([*added, goal.rule]), Found):
-            missed = _not_kept([rule for rule in rules if rule not in added], answer.trace)
+            trace = answer.trace
+            missed = [rule for rule in rules if rule not in added and not self._is_kept(rule, trace)]
             if not missed:
-                events = _shortened(answer.trace, [*rules, goal.rule])
+                events = self._shortened(trace, [*rules, goal.rule])
                 if len(kept) == len(self.rules):
                     self._compliant.append(events)
                 return Found(events)
@@ -172,7 +182,7 @@ class RuleSearch:
             kept = [*(self.rules[other] for other in reversed(others)), goal.rule]
             answer = self._search(kept)
             if isinstance(answer, Found):
-                without[rule] = _shortened(answer.trace, kept)
+                without[rule] = self._shortened(answer.trace, kept)
             return isinstance(answer, Impossible)
 
         core = minimal_core([rule for rule in reversed(self.rules) if rule in rules], excludes)[::-1]
@@ -182,6 +192,10 @@ class RuleSearch:
     def _search(self, rules: Sequence[Rule]) -> Answer[Sequence[Event]]:
         self._progress()
         return find_trace(self._tools, rules, self._steps, self._share)
+
+    def _shortened(self, events: Sequence[Event], rules: Sequence[Rule]) -> Sequence[Event]:
+        """The trace without events that the rules do not need."""
+        return without_needless(events, lambda fewer: all(self._is_kept(rule, fewer) for rule in rules))
 
     @cached_property
     def _normal(self) -> Mapping[str, s.Formula]:
@@ -213,13 +227,3 @@ def find_trace(
 
 def _as_rule(formula: s.Formula) -> Rule:
     return Rule(id="goal", formula=str(formula))
-
-
-def _not_kept(rules: Sequence[Rule], events: Sequence[Event]) -> list[Rule]:
-    endings = Monitor({rule.id: rule.compiled for rule in rules}).run(events).final_statuses()
-    return [rule for rule in rules if endings[rule.id] != "kept"]
-
-
-def _shortened(events: Sequence[Event], rules: Sequence[Rule]) -> Sequence[Event]:
-    """The trace without events that the rules do not need."""
-    return without_needless(events, lambda fewer: not _not_kept(rules, fewer))
