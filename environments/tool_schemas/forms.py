@@ -8,6 +8,7 @@
 | MCP | ``{"name", "description", "inputSchema", "outputSchema", "annotations"}`` |
 | Gemini | ``{"functionDeclarations": [{"name", "parameters", "response"}]}``, types in capitals |
 | Bedrock | ``{"toolSpec": {"name", "inputSchema": {"json": ...}}}`` |
+| OpenAPI | a document with ``paths``: each operation is a tool (`tool_schemas.openapi`) |
 | JSON Schema | ``{"NAME": {schema of the arguments}, ...}``, or one schema with ``title`` |
 
 Lists of them may stand alone, in ``tools`` or ``functions`` of an object (a request, a list of MCP), or in its
@@ -21,6 +22,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from lawtrace.environments.literals import fields_of
+from lawtrace.environments.tool_schemas.openapi import is_openapi, read_openapi
 from lawtrace.environments.tool_schemas.outcomes import read_error_texts
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.schemas.events import Json
@@ -50,6 +52,9 @@ def read_forms(value: Json, place: str) -> Iterator[ToolSchema]:
     if not isinstance(value, dict):
         return
     fields: dict[str, Any] = value
+    if is_openapi(fields):
+        yield from read_openapi(fields, place)
+        return
     lists = [name for name in _LISTS if isinstance(fields.get(name), list)]
     if lists:
         texts = read_error_texts(fields.get("error_texts"), place)

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from lawtrace.environments.tool_schemas.forms import read_forms
 from lawtrace.environments.tool_schemas.python_types import Annotations, Module, dotted_name, literal, load_module
-from lawtrace.environments.tool_schemas.schemas import ToolSchema
+from lawtrace.environments.tool_schemas.schemas import NoToolsError, ToolSchema
 from lawtrace.schemas.errors import InputError, input_errors
 
 _INJECTED: Final = re.compile(r"(Context|ContextWrapper|Request|Response|RunnableConfig)$|CallbackManager|^Injected")
@@ -43,8 +43,11 @@ def read_python_tools(path: Path, name: str | None) -> list[ToolSchema]:
         marked = [one for one in _chosen(functions) if _is_marked(one)]
         found += [_of_function(module, one, None) for one in (marked if found else _chosen(functions))]
         if not found:
-            classes = ", ".join(list(module.classes)[:10]) or "none"
-            raise InputError(f"{path}: no functions; name a class, {path}:CLASS; it has {classes}")
+            classes = ", ".join(list(module.classes)[:10])
+            remedy = f"functions; name a class, {path}:CLASS; it has {classes}" if classes else "functions or classes"
+            error = NoToolsError(f"{path}: no {remedy}")
+            error.is_empty = not classes
+            raise error
         return found
     if name in module.classes:
         return _of_class(module, name, path)

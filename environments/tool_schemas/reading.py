@@ -1,4 +1,4 @@
-"""Tool schemas from files: JSON in any of the known forms, JSON lines, or Python source.
+"""Tool schemas from files: JSON or YAML in any of the known forms, JSON lines, Python source, or folders of these.
 
 Python is read, never imported or run.
 """
@@ -7,30 +7,75 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from lawtrace.environments.literals import fields_of
 from lawtrace.environments.tool_schemas.forms import read_forms, search_forms
 from lawtrace.environments.tool_schemas.python_tools import read_python_tools
-from lawtrace.environments.tool_schemas.schemas import ToolSchema, is_same, unique_schemas
+from lawtrace.environments.tool_schemas.schemas import NoToolsError, ToolSchema, is_same, unique_schemas
 from lawtrace.schemas.errors import InputError, input_errors
 from lawtrace.schemas.events import Json
 
+_YAML: Final = (".yaml", ".yml")
+_SUFFIXES: Final = frozenset({".py", ".json", ".jsonl", *_YAML})
+"""The files of a folder that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTools:
+    """The tools of some sources, each once. ``without``: the files of folders in which there are none, and why."""
+
+    schemas: list[ToolSchema]
+    without: tuple[str, ...] = ()
+
 
 def read_tool_schemas(sources: Sequence[str]) -> list[ToolSchema]:
+    """The tools of all sources, each once; see `find_tool_schemas`."""
+    return find_tool_schemas(sources).schemas
+
+
+def find_tool_schemas(sources: Sequence[str]) -> FoundTools:
     """The tools of all sources, each once. Raises InputError for a source without tools, and for two that differ.
 
     Args:
-        sources: files of JSON, ``FILE.py`` (functions), ``FILE.py:Class`` or ``package.module:Class``.
+        sources: files of JSON or YAML, ``FILE.py`` (functions), ``FILE.py:Class``, ``package.module:Class``, or folders
+            of such files, in which files without tools are left out.
     """
-    return unique_schemas([schema for source in sources for schema in _read(source)])
+    found: list[ToolSchema] = []
+    without: list[str] = []
+    for source in sources:
+        before = len(found)
+        for file in _files_in(Path(source)) if Path(source).is_dir() else [source]:
+            try:
+                found += _read(file)
+            except NoToolsError as error:
+                if file == source and not (len(sources) > 1 and error.is_empty):
+                    raise
+                without.append(str(error))
+        if len(found) == before and Path(source).is_dir():
+            raise InputError(f"{source}: no tools in its files of Python, JSON and YAML{_listed(without)}")
+    if not found:
+        raise InputError(f"{', '.join(sources)}: no tools")
+    return FoundTools(unique_schemas(found), tuple(without))
+
+
+def _listed(reasons: Sequence[str]) -> str:
+    return "".join(f"\n  {reason}" for reason in reasons[:5])
+
+
+def _files_in(folder: Path) -> list[str]:
+    """The files of a folder that may have tools; tests and what is hidden have none."""
+    inside = (file for file in sorted(folder.rglob("*")) if file.suffix in _SUFFIXES and file.is_file())
+    hidden = re.compile(r"\.|__pycache__$|tests?$|test_|conftest\.")
+    return [str(file) for file in inside if not any(map(hidden.match, file.relative_to(folder).parts))]
 
 
 def is_tool_source(source: str) -> bool:
-    """Whether a source looks like tool schemas: Python, or JSON."""
+    """Whether a source looks like tool schemas: Python, or JSON, or a folder or a file of YAML."""
     path, _, name = source.rpartition(":")
-    if source.endswith(".py") or (path and name.isidentifier() and not Path(source).exists()):
+    if source.endswith((".py", *_YAML)) or (path and name.isidentifier() and not Path(source).exists()):
         return True
     try:
         with Path(source).open(encoding="utf-8-sig", errors="replace") as file:
@@ -45,13 +90,24 @@ def _read(source: str) -> list[ToolSchema]:
         return read_python_tools(_existing(Path(source)), None)
     if path and name.isidentifier() and not Path(source).exists():
         return read_python_tools(_existing(Path(path)) if path.endswith(".py") else _find_module(path), name)
-    found = _read_json(_existing(Path(source)))
+    file = _existing(Path(source))
+    found = _read_yaml(file) if file.suffix in _YAML else _read_json(file)
     if not found:
-        raise InputError(
-            f"{source}: no tool schemas; expected tools of OpenAI, Anthropic, MCP, Gemini or Bedrock, or JSON schemas "
-            "by name (docs/environments.md)"
+        raise NoToolsError(
+            f"{source}: no tool schemas; expected tools of OpenAI, Anthropic, MCP, Gemini or Bedrock, OpenAPI, or JSON "
+            "schemas by name (docs/environments.md)"
         )
     return found
+
+
+def _read_yaml(path: Path) -> list[ToolSchema]:
+    from lawtrace.environments.yaml_text import parse_yaml  # not at the top: a guard reads no YAML
+
+    try:
+        with input_errors(path):
+            return _tools(parse_yaml(path.read_text(encoding="utf-8-sig")), str(path))
+    except ValueError as error:
+        raise InputError(f"{path}: not YAML, or with aliases: {error}") from error
 
 
 def _read_json(path: Path) -> list[ToolSchema]:

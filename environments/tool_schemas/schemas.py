@@ -24,6 +24,12 @@ _RECORDED: Final = FromUser(OneOf(()))
 """The source of arguments that are only ever recorded."""
 
 
+class NoToolsError(InputError):
+    """A source has no tools. ``is_empty``: nor anything that could be one."""
+
+    is_empty = False
+
+
 @dataclass(frozen=True, slots=True)
 class ToolSchema:
     """A tool as some document describes it.

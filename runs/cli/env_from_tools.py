@@ -7,7 +7,7 @@ import typer
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.tool_schemas.folder import write_tools_folder
-from lawtrace.environments.tool_schemas.reading import read_tool_schemas
+from lawtrace.environments.tool_schemas.reading import find_tool_schemas
 from lawtrace.environments.tool_schemas.schemas import declare_tool, environment_name
 from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.text import visible
@@ -20,7 +20,9 @@ SHOWN = 10
 def from_tools(
     schemas: Annotated[
         list[str],
-        typer.Argument(help="JSON of OpenAI, Anthropic, MCP, ...; FILE.py; FILE.py:CLASS; package.module:CLASS."),
+        typer.Argument(
+            help="OpenAPI; JSON of MCP, OpenAI, ...; FILE.py; FILE.py:CLASS; package.module:CLASS; folders."
+        ),
     ],
     out: Annotated[Path, typer.Option(help="Folder of the environment.")],
     force: Annotated[bool, typer.Option("--force", help="Replace the tools there; keep policy and rules.")] = False,
@@ -32,7 +34,8 @@ def from_tools(
     name = environment_name(out.resolve().name)
     if name in BUILT_IN_DOMAINS:
         raise InputError(f"{out}: would be named {name!r}, like a built-in environment; choose another folder")
-    found = read_tool_schemas(schemas)
+    sources = find_tool_schemas(schemas)
+    found = sources.schemas
     declared = [declare_tool(one) for one in found]
     written = write_tools_folder(out, found, force=force)
     load_domain(str(out.resolve()))
@@ -49,12 +52,14 @@ def from_tools(
                 "tools.json where rules read them."
             )
         )
+    shown += [Note(f"Left out: {visible(line)}") for line in sources.without]
     return CommandResult(
         {
             "environment": name,
             "folder": str(out),
             "tools": [one.tool.name for one in declared],
             "left_open": left_open,
+            "left_out": [*sources.without],
             "written": [*map(str, written)],
         },
         (*shown, f"{len(declared)} tools. Written: {', '.join(map(str, written))}"),

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import yaml
 
 from lawtrace.environments.literals import as_json, fields_of
+from lawtrace.environments.yaml_text import load_yaml
 from lawtrace.runs.audit.sources.chat_messages import read_messages
 from lawtrace.runs.audit.sources.source import Record, Source
 from lawtrace.runs.audit.transcripts import RecordedAnswer, Transcript, make_transcript
@@ -17,15 +18,6 @@ _PARTS: Final = ("suite_name", "pipeline_name", "user_task_id", "injection_task_
 
 MAX_CHARACTERS = 2**17
 """How long a text may be that is read as YAML; a longer one stays a text."""
-
-
-class _NoAliases(yaml.SafeLoader):
-    """Reads YAML without aliases: ten lines of them stand for more than memory holds, and no tool writes any."""
-
-    def compose_node(self, parent: yaml.Node | None, index: object) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("an alias")
-        return super().compose_node(parent, index)
 
 
 class AgentDojo(Source):
@@ -59,11 +51,11 @@ def _with_record(answer: RecordedAnswer) -> RecordedAnswer:
     if not isinstance(answer.content, str) or len(answer.content) > MAX_CHARACTERS:
         return answer
     try:
-        value: Any = yaml.load(answer.content, _NoAliases)  # noqa: S506 (a safe loader)
+        value = load_yaml(answer.content)
         lines = answer.content.count("\n") + 1
         one_field = lines == 1 and fields_of(value)
         if not one_field and yaml.safe_dump(value).strip() == answer.content.strip():
             return replace(answer, content=as_json(value))
-    except (yaml.YAMLError, ValueError, RecursionError):
+    except (ValueError, yaml.YAMLError, RecursionError):
         pass
     return answer
