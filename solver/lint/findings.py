@@ -13,7 +13,9 @@ from lawtrace.solver.search.problem import Found, Proof, ScopeName
 from lawtrace.solver.search.products.product_search import FoundSteps
 from lawtrace.solver.search.rule_search import Steps
 
-RuleFindingKind = Literal["conflict", "unreachable", "vacuous", "redundant", "equivalent", "unseparated", "undecided"]
+RuleFindingKind = Literal[
+    "conflict", "unreachable", "vacuous", "redundant", "equivalent", "unseparated", "undeclared", "undecided"
+]
 
 
 class Witness(FrozenModel):
@@ -36,7 +38,8 @@ class RuleFinding(FrozenModel):
             *unreachable*: no trace that keeps all rules calls the tool. *vacuous*: the rule is never triggered (a
             vacuous rule of a template over free calls is implied as well, and not listed as redundant). *redundant*:
             the reasons imply the rule. *equivalent*: the rules have the same meaning. *unseparated*: two readings of an
-            open question make no difference. *undecided*: questions that exceeded the limit.
+            open question make no difference. *undeclared*: the rule compares a text with what is declared to be one of
+            other texts. *undecided*: questions that exceeded the limit.
         rules: the rules concerned: the smallest conflicting set, the redundant rule, the equivalent rules.
         reasons: the other rules that cause it, a minimal set.
         tool: the unreachable tool.

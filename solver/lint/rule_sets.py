@@ -21,7 +21,9 @@ from lawtrace.solver.lint.findings import Exclusion, RuleFinding, RuleSetAnalysi
 from lawtrace.solver.lint.open_questions import find_unseparated_readings, sort_by_interpretations
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.normal_form import disjunction
+from lawtrace.solver.logic.signature import environment_signature
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
+from lawtrace.solver.logic.type_check import find_undeclared_values
 from lawtrace.solver.logic.violations import calls_of_violation
 from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.planner.product import environment_scope
@@ -153,6 +155,15 @@ def find_untriggered_rules(analysis: _Analysis, candidates: Sequence[str], *, to
         if isinstance(answer, Proof) and answer.rules != (rule,):  # a prohibition of what triggers it
             named = (atom.tool for atom in s.atoms_of([trigger]))
             analysis.findings.append(analysis.excluded(answer, *named).untriggered(rule, plain or trigger))
+
+
+def find_undeclared(analysis: _Analysis, rules: Sequence[Rule]) -> None:
+    """The texts in rules that are none of the values that the declaration lists."""
+    signature = environment_signature(analysis.environment)
+    for rule in rules:
+        for message in dict.fromkeys(find_undeclared_values(rule.parsed, signature)):
+            proof = "The declaration of the tool lists the values, and no other is possible."
+            analysis.findings.append(RuleFinding(kind="undeclared", rules=(rule.id,), message=message, proof=proof))
 
 
 def find_unreachable_tools(analysis: _Analysis) -> None:
@@ -320,6 +331,7 @@ def analyse_rules(
     if redundancy and not conflicting:
         find_redundant_rules(analysis, candidates, _vacuously_kept(analysis))
     analysis.findings.extend(analysis.undecided_findings())
+    find_undeclared(analysis, rules)
     findings, without_course = sort_by_interpretations(rules, analysis.findings)
     undecided = {rule for finding in findings if finding.kind == "undecided" for rule in finding.rules}
     if redundancy and not conflicting:

@@ -512,6 +512,7 @@ _HABITS: Final = (
     (r"\bnot\s+in\b", "", "write `not x in list`"),
     (r"!|[~¬]|\b(not|NOT)\s+\w+", "before a formula write `!`", "before a condition write `not`"),
     (r"'[^'\n]*'?|[“”‘’]", _QUOTES, _QUOTES),
+    (r"[≤≥≠]", "write `<=`, `>=` or `!=`", "write `<=`, `>=` or `!=`"),
     (r"\bin\s*[({][^)}\n]*", _LISTS, _LISTS),
     (
         r"\b(forall|exists)\s+\w+",
@@ -532,8 +533,10 @@ def _remedy(text: str, place: int, expected: set[str]) -> str:
     in_condition = bool(expected & {"_BOTH", "_NOT"})
     for pattern, formula, condition in _HABITS:
         instead = condition if in_condition else formula
-        if instead and any(found.start() <= place < found.end() for found in re.finditer(pattern, text)):
-            return f": {instead}"
+        for found in re.finditer(pattern, text) if instead else ():
+            if found.start() <= place < found.end():
+                quoted = re.fullmatch(r"'([^'\"]+)'", found.group())
+                return f': {instead}, `"{quoted[1]}"`' if quoted else f": {instead}"
     word = re.findall(r"^\w*", text[place:])[0]
     return f": write `{word.upper()}`" if word.upper() in s.RESERVED - {word} and not in_condition else ""
 

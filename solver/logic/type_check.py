@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Final
 
-from lawtrace.environments.spec.types import DATE, INTEGER, MOMENT
+from lawtrace.environments.spec.types import DATE, INTEGER, MOMENT, Choice
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic import terms
@@ -54,6 +54,15 @@ def check_formula(formula: s.Formula, signature: Signature, text: str = "") -> N
             _check_safety(formula)
     except _Fault as fault:
         raise _located(text, fault) from None
+
+
+def find_undeclared_values(formula: s.Formula, signature: Signature) -> Iterator[str]:
+    """The texts that a formula compares with what is declared to be one of other texts, a sentence each."""
+    checks = list(_comparisons(formula, {}, signature))
+    for check in checks:
+        check.learn()
+    for check in checks:
+        yield from check.undeclared()
 
 
 class _Fault(Exception):
@@ -353,6 +362,24 @@ class _Check:
                 self._compare(condition, context.of(condition.left), context.of(condition.right))
             case _:
                 pass
+
+    def undeclared(self) -> Iterator[str]:
+        """The texts that are none of the declared values."""
+        condition, context = self.condition, self.context
+        if not isinstance(condition, Comparison) or condition.operator not in ("==", "!=", "in"):
+            return
+        for term, other, other_side in (
+            (condition.left, context.known(condition.right), condition.right),
+            (condition.right, context.known(condition.left), condition.left),
+        ):
+            items = term.items if isinstance(term, terms.LiteralList) else (term,)
+            declared = _elements(other) if condition.operator == "in" and term is condition.left else other
+            if not isinstance(declared.type, Choice):
+                continue
+            options = [*map(str, declared.type.options)]
+            for one in items:
+                if isinstance(one, terms.LiteralValue) and one.content not in options:
+                    yield f"`{condition}`: {one} is no value of `{other_side}`{_nearest(str(one.content), options)}"
 
     def _compare(self, condition: Comparison, left: Declared, right: Declared) -> None:
         sign, fault = condition.operator, self.context.fault

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from lawtrace.environments.tool_schemas.schemas import ToolSchema, make_environment
 from lawtrace.solver.lint.recorded_tools import find_blind_spots
 from lawtrace.solver.lint.rule_sets import analyse_rules
@@ -48,6 +50,28 @@ def test_fields_of_an_object_take_part() -> None:
 
 def test_messages_are_possible_calls() -> None:
     assert analyse(asked='G(pay -> O user("yes"))') == []
+
+
+@pytest.mark.parametrize(
+    ("formula", "said"),
+    [
+        ('G !book(kind == "Card")', '`kind == "Card"`: "Card" is no value of `kind`: did you mean `card`?'),
+        ('G !book(kind in ["card", "bank"])', '"bank" is no value of `kind`: there is `card`, `cash`'),
+        ('G !book("late" in tags)', '"late" is no value of `tags`: there is `new`, `old`'),
+        ('G !book(any t in tags: t != "late")', '"late" is no value of `t`'),
+        ('forall k: G(book(kind == k) -> k == "gift")', '"gift" is no value of `k`'),
+        ('G !book(result.state == "OK")', '"OK" is no value of `result.state`'),
+        ('G !book(kind == "card", "new" in tags, result.state != "no", note == "x")', None),
+    ],
+)
+def test_texts_that_a_schema_does_not_list_are_findings(formula: str, said: str | None) -> None:
+    kind, tags, state = ({"enum": [*options]} for options in (("card", "cash"), ("new", "old"), ("ok", "no")))
+    result = {"type": "object", "properties": {"state": state}}
+    book = tool("book", result, kind=kind, tags={"type": "array", "items": tags}, note={"type": "string"})
+    found = analyse_rules(make_environment("desk", [book]), [Rule(id="one", formula=formula)]).findings
+    messages = [finding.message for finding in found if finding.kind == "undeclared"]
+    assert len(messages) == (said is not None)
+    assert said is None or said in messages[0]
 
 
 def test_the_blind_spots_name_what_is_read_and_open() -> None:
