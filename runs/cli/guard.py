@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from lawtrace.environments.domains.loader import load_domain
+from lawtrace.environments.tool_schemas.outcomes import read_error_texts
 from lawtrace.runs.cli.env_serve import TOKEN_VARIABLE
 from lawtrace.runs.cli.output import print_note
 from lawtrace.runs.report.command_result import CommandResult
@@ -34,6 +35,10 @@ def guard(
     ] = "refuse",
     principal: Annotated[str | None, typer.Option(help="On whose behalf calls are made: by.principal.")] = None,
     role: Annotated[str | None, typer.Option(help="In which role: by.role of rules.")] = None,
+    error_texts: Annotated[
+        list[str] | None,
+        typer.Option("--error-text", metavar="<pattern>", help="Beginning of results that are errors. Repeatable."),
+    ] = None,
     log: Annotated[Path, typer.Option(help="Log of calls and decisions, for an audit; appended to.")] = Path(
         "guard.jsonl"
     ),
@@ -74,6 +79,7 @@ def guard(
             on_arguable=on_arguable,
             principal=principal,
             role=role,
+            error_texts=read_error_texts(error_texts, "--error-text"),
             regulation=domain.regulation if domain else None,
             tell=lambda text: print_note(f"lawtrace guard: {text}"),
         )

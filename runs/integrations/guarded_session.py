@@ -41,6 +41,7 @@ class GuardedSession:
         on_arguable: Fallback = "refuse",
         principal: str | None = None,
         role: str | None = None,
+        error_texts: tuple[str, ...] = (),
         regulation: Regulation | None = None,
         clock: Callable[[], float] = clocks.time,
         tell: Callable[[str], None] = lambda _: None,
@@ -55,6 +56,7 @@ class GuardedSession:
             on_arguable: what to do about calls that break rules under some readings of the law only.
             principal: on whose behalf the client calls.
             role: as which.
+            error_texts: patterns for the beginning of results that are texts of errors.
             regulation: the text that refusals cite.
             clock: the time in seconds.
             tell: takes what people should know at once, one sentence.
@@ -63,6 +65,7 @@ class GuardedSession:
         self.fallback: Final[Fallback] = fallback
         self._on_arguable: Final[Fallback] = on_arguable
         self._actor: Final = Actor(principal, role, log.conversation)
+        self._error_texts: Final = error_texts
         self._rules: Final = tuple(rules)
         self._log: Final = Recorder(log, mode)
         self._regulation: Final = regulation
@@ -92,12 +95,13 @@ class GuardedSession:
         """Take a whole list of tools, the first or a later one. What changed for rules is logged."""
         with self._lock:
             self._untold = None
-            imported, before = import_tools(listed), (dict(self._unusable), dict(self._changed))
+            imported, before = import_tools(listed, self._error_texts), (dict(self._unusable), dict(self._changed))
             unusable = {rule.id: why for rule in self._rules if (why := imported.why_unusable(rule)) is not None}
             self._current = imported
             if self._imported is None:
+                tools = {"tools": listed} | ({"error_texts": self._error_texts} if self._error_texts else {})
                 with self._logged():
-                    self._log.note(self._now(), "tools", **({"tools": listed} if is_recordable(listed) else {}))
+                    self._log.note(self._now(), "tools", **(tools if is_recordable(listed) else {}))
                 self._build(imported, unusable)
             else:
                 usable = [rule for rule in self._rules if rule.id not in self._unusable]
@@ -344,8 +348,11 @@ class ImportedTools:
         return None
 
 
-def import_tools(listed: Sequence[Json]) -> ImportedTools:
-    """Import a whole list of tools. Never raises because of what a server lists."""
+def import_tools(listed: Sequence[Json], error_texts: tuple[str, ...] = ()) -> ImportedTools:
+    """Import a whole list of tools. Never raises because of what a server lists.
+
+    `error_texts`: patterns for the beginning of results that are texts of errors.
+    """
     schemas: dict[str, ToolSchema] = {}
     unreadable: dict[str, str] = {}
     wrapped: set[str] = set()
@@ -355,8 +362,9 @@ def import_tools(listed: Sequence[Json]) -> ImportedTools:
         if not isinstance(name, str):
             continue
         try:
-            read = {key: written[key] for key in _READ if key in written}
-            schema = next(iter(read_forms({"tools": [read]}, f"tools/list, tool {number}")))
+            read: dict[str, Any] = {key: written[key] for key in _READ if key in written}
+            given: dict[str, Any] = {"tools": [read], "error_texts": [*error_texts]}
+            schema = next(iter(read_forms(given, f"tools/list, tool {number}")))
             declare_tool(schema)
         except (InputError, StopIteration, ValueError, TypeError, RecursionError) as error:
             unreadable[name] = f"the schema of the tool {name!r} cannot be read: {error or type(error).__name__}"

@@ -104,7 +104,13 @@ class Proxied:
     ) -> AsyncGenerator[Client]:
         with GuardLog(self.log, "test") as log:
             session = GuardedSession(
-                RULES, log, mode=mode, fallback=fallback, clock=lambda: self.now, tell=self.told.append
+                RULES,
+                log,
+                mode=mode,
+                fallback=fallback,
+                error_texts=("No .* found",),
+                clock=lambda: self.now,
+                tell=self.told.append,
             )
 
             @asynccontextmanager
@@ -206,6 +212,18 @@ async def test_errors_of_the_server_pass_and_the_call_has_not_happened(proxied: 
         with pytest.raises(MCPError, match="disk on fire"):
             await client.call_tool("look_up", {"id": "A"})
         assert (await client.call_tool("cancel", {"id": "A"})).is_error
+
+
+async def test_texts_of_errors_are_those_that_the_patterns_match(proxied: Proxied) -> None:
+    async def nothing(_: Any) -> dict[str, Any]:
+        return {"result": {"content": [{"type": "text", "text": "No booking found"}]}}
+
+    proxied.server.answers["look_up"] = nothing
+    async with proxied.client() as client:
+        assert not (await client.call_tool("look_up", {"id": "A"})).is_error
+        assert (await client.call_tool("cancel", {"id": "A"})).is_error
+    assert [line.get("error") for line in proxied.lines() if line.get("call") == "1"] == [None, "No booking found"]
+    assert next(line for line in proxied.lines() if "tools" in line)["error_texts"] == ["No .* found"]
 
 
 @pytest.mark.parametrize("fallback", ["refuse", "allow"])
