@@ -4,9 +4,13 @@ import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from lawtrace.schemas.errors import InputError, input_errors
+from pydantic import BaseModel, ValidationError
+
+from lawtrace.schemas.errors import InputError, describe_validation_error, input_errors
+
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -16,6 +20,15 @@ def read_toml(path: Path) -> dict[str, Any]:
             return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: not a TOML file: {error}") from error
+
+
+def read_toml_model(path: Path, model: type[_Model]) -> _Model:
+    """The contents of a file as a model. Raises InputError naming the line and the key that is wrong."""
+    try:
+        return model.model_validate(read_toml(path))
+    except ValidationError as error:
+        place = place_in_toml(path, error.errors()[0]["loc"])
+        raise InputError(f"{place}: {describe_validation_error(error)}") from error
 
 
 def place_in_toml(path: Path, keys: Sequence[str | int]) -> str:

@@ -30,21 +30,18 @@ from collections.abc import Collection, Sequence
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from lawtrace.environments.toml_file import place_in_toml, read_toml
-from lawtrace.schemas.errors import InputError, describe_validation_error
+from lawtrace.environments.toml_file import read_toml_model
+from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.models import StrictModel
 
 MANUAL = "Manual "
 """How citations of the manual begin."""
 _MANUAL_FILE = "manual.toml"
 _SHORTENED = re.compile(r" \([a-z][a-z ]+\)$")
-
-
-_Read = TypeVar("_Read", bound=StrictModel)
 
 
 class Act(StrictModel):
@@ -180,21 +177,13 @@ class _Manual(StrictModel):
 
 def load_regulation(path: Path) -> Regulation:
     """Read a regulation file, and the manual beside it. Raises InputError naming the file and the place."""
-    regulation = _read(path, Regulation)
+    regulation = read_toml_model(path, Regulation)
     if len(regulation.by_citation) != len(regulation.provisions):
         raise InputError(f"{path}: a citation occurs twice; each provision needs its own")
     manual = path.with_name(_MANUAL_FILE)
     if not manual.is_file():
         return regulation
-    return regulation.model_copy(update={"manual": _read(manual, _Manual).entries})
-
-
-def _read(path: Path, model: type[_Read]) -> _Read:
-    try:
-        return model.model_validate(read_toml(path))
-    except ValidationError as error:
-        place = place_in_toml(path, error.errors()[0]["loc"])
-        raise InputError(f"{place}: {describe_validation_error(error)}") from error
+    return regulation.model_copy(update={"manual": read_toml_model(manual, _Manual).entries})
 
 
 def is_part_of(citation: str, wholes: Collection[str]) -> bool:

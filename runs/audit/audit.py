@@ -24,6 +24,7 @@ from lawtrace.runs.audit.monpoly.import_rules import seconds_of
 from lawtrace.runs.audit.monpoly.log_audit import prepare_rules
 from lawtrace.runs.audit.monpoly.logs import MonpolyLog, is_monpoly_log
 from lawtrace.runs.audit.monpoly.mfotl_signature import LogSignature, read_signature
+from lawtrace.runs.audit.sources.mapped_lines import LogMapping, read_mapping
 from lawtrace.runs.audit.sources.reading import find_files, find_transcripts
 from lawtrace.runs.audit.summary import AuditSummary
 from lawtrace.runs.audit.transcripts import Transcript
@@ -73,6 +74,7 @@ class Audit(Iterable[AuditRow]):
         environment: the name of the environment, or what stands for one.
         regulation: what the rules rest on, if it is at hand.
         rules_file: where the rules are from; None if they were given.
+        mapping: how the files are read; None if they are of known forms.
     """
 
     files: tuple[Path, ...]
@@ -80,6 +82,7 @@ class Audit(Iterable[AuditRow]):
     environment: str
     regulation: Regulation | None
     rules_file: Path | None
+    mapping: LogMapping | None = None
 
     def __iter__(self) -> Iterator[AuditRow]:
         return map(self.job.auditor(), self.units())
@@ -110,7 +113,7 @@ class Audit(Iterable[AuditRow]):
         across = rules_across(self.job.rules, across=True)
         for path in () if across and len(across) == len(self.job.rules) else self.files:
             try:
-                yield from find_transcripts(path)
+                yield from find_transcripts(path, self.mapping)
             except InputError as error:
                 if len(self.files) == 1:
                     raise
@@ -133,6 +136,7 @@ def audit(
     label: str | None = None,
     marks: Source | None = None,
     time_unit: str = "1s",
+    mapping: Source | None = None,
 ) -> Audit:
     """Judge recorded conversations, or logs in MonPoly's format, as ``lawtrace audit`` does.
 
@@ -151,6 +155,7 @@ def audit(
         label: the label of the sources that the summary compares rules with, such as ``reward<1``.
         marks: a file of findings marked right or wrong, which the summary compares rules with.
         time_unit: the unit of the timestamps of logs: ``1d``, ``1h``, ``1min`` or ``1s``.
+        mapping: a file that says where the parts of events stand in JSON lines of no known form.
 
     Raises:
         InputError: naming a file that is missing or cannot be read, or a rule that does not fit the tools. A
@@ -187,7 +192,7 @@ def audit(
         except LawtraceError as error:
             raise InputError(f"{against}: {error}" if isinstance(against, str | PathLike) else str(error)) from error
     rules_file = Path(rules) if isinstance(rules, str | PathLike) else None
-    return Audit(files, job, name, regulation, rules_file)
+    return Audit(files, job, name, regulation, rules_file, None if mapping is None else read_mapping(Path(mapping)))
 
 
 def _read_rules(rules: Iterable[Rule] | Source) -> tuple[Rule, ...]:

@@ -159,7 +159,7 @@ def _match_answers(messages: Sequence[RecordedMessage]) -> tuple[dict[tuple[int,
     for index, message in enumerate(messages):
         open_calls |= {(index, n): call for n, call in enumerate(message.calls) if call.answer is None}
         for answer in message.answers:
-            place = next((place for place, call in open_calls.items() if _belongs(answer, call)), None)
+            place = next((place for place, call in open_calls.items() if belongs(answer, call)), None)
             if place is None:
                 lost += 1
             else:
@@ -168,7 +168,8 @@ def _match_answers(messages: Sequence[RecordedMessage]) -> tuple[dict[tuple[int,
     return found, lost
 
 
-def _belongs(answer: RecordedAnswer, call: RecordedCall) -> bool:
+def belongs(answer: RecordedAnswer, call: RecordedCall) -> bool:
+    """Whether an answer is one to a call: by its id, else by its tool, if it names one."""
     if answer.call is not None and call.id is not None:
         return answer.call == call.id
     return answer.tool in {None, call.tool}

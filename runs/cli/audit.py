@@ -66,6 +66,9 @@ def audit(
         typer.Option(metavar="<file>", help="Tool schemas instead of --env, or MonPoly's signature. Repeatable."),
     ] = None,
     time_unit: TimeUnitOption = "1s",
+    mapping: Annotated[
+        Path | None, typer.Option("--map", help="Mapping file: how to read JSON lines of no known form.")
+    ] = None,
     formats: Annotated[
         list[str] | None,
         typer.Option("--format", metavar=f"[{'|'.join(AUDIT_FORMATS)}]", help="Also write this format. Repeatable."),
@@ -99,6 +102,7 @@ def audit(
         formats=formats,
         fail_on=fail_on,
         redact=redact,
+        mapping=mapping,
     )
     return audit_by(options, out, None if shard is None else Shard.parse(shard), force=force)
 

@@ -9,6 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from lawtrace.environments.domains.loader import load_domain
+from lawtrace.runs.audit.sources.mapped_lines import LogMapping
 from lawtrace.runs.recipe_file import load_recipe
 from lawtrace.schemas.attempt_rows import Answer
 from lawtrace.schemas.recipe import Recipe
@@ -39,6 +40,8 @@ def test_recipes_and_rules_are_valid(block: str, tmp_path: Path) -> None:
         given = read_rule_file(file)
         assert all(rule.parsed for rule in given.rules)
         assert run_examples(given, domain.environment, domain.regulation) == ()
+    elif "events" in content:
+        LogMapping.model_validate(content)
     else:
         Recipe.model_validate(content)
 

@@ -21,6 +21,8 @@ from lawtrace.runs.audit.transcripts import (
     RecordedMessage,
     Speaker,
     Transcript,
+    belongs,
+    id_of,
     read_actor,
     read_arguments,
     read_time,
@@ -50,9 +52,11 @@ class PlainEvents(Source):
 def _transcript(name: str, entries: list[tuple[str, Any]]) -> Transcript:
     messages: list[RecordedMessage] = []
     labels: dict[str, Any] = {}
-    open_calls: dict[str, int] = {}
     actor: Actor | None = None
+    open_calls: dict[int, RecordedCall] = {}
     for place, entry in entries:
+        if "trouble" in entry:
+            return Transcript(place, name, (), str(entry["trouble"]))
         labels |= fields_of(entry.get("labels"))
         by = read_actor(fields_of(entry.get("by"))) or actor
         if "note" in entry:
@@ -61,18 +65,20 @@ def _transcript(name: str, entries: list[tuple[str, Any]]) -> Transcript:
         if time is None and entry.get("time") is not None:
             trouble = f"the time {entry['time']!r} is neither seconds nor a date of ISO 8601"
             return Transcript(place, name, (), trouble)
-        message = RecordedMessage(None)
+        message, identity = RecordedMessage(None), id_of(entry.get("call"))
         if "tool" in entry:
-            call = RecordedCall(str(entry["tool"]), read_arguments(entry.get("arguments")), answer=_answer(entry))
+            arguments = read_arguments(entry.get("arguments"))
+            call = RecordedCall(str(entry["tool"]), arguments, identity, answer=_answer(entry))
             message = RecordedMessage(None, calls=[call], time=time)
-            if "call" in entry and call.answer is None:
-                open_calls[str(entry["call"])] = len(messages)
-        elif "call" in entry:
-            index = open_calls.pop(str(entry["call"]), None)
+            if call.answer is None:
+                open_calls[len(messages)] = call
+        elif "call" in entry or "result" in entry:
+            answered = RecordedAnswer(None, call=identity, tool=entry.get("answers"))
+            index = next((index for index, call in open_calls.items() if belongs(answered, call)), None)
             if index is None:
-                return Transcript(place, name, (), f"no call with the id {entry['call']!r} waits for an answer")
-            (call,) = messages[index].calls
-            messages[index] = replace(messages[index], calls=[replace(call, answer=_answer(entry))])
+                what = "call" if identity is None else f"call with the id {identity!r}"
+                return Transcript(place, name, (), f"no {what} waits for an answer")
+            messages[index] = replace(messages[index], calls=[replace(open_calls.pop(index), answer=_answer(entry))])
         elif speaker := next((speaker for speaker in SPEAKERS if speaker in entry), None):
             message = RecordedMessage(cast("Speaker", speaker), str(entry[speaker]), time=time)
         elif "labels" not in entry and "note" not in entry:

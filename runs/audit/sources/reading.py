@@ -12,6 +12,7 @@ from lawtrace.runs.audit.sources.chat_logs import ChatLogs
 from lawtrace.runs.audit.sources.inspect_logs import InspectLogs, read_archive
 from lawtrace.runs.audit.sources.json_files import read_json_records, unreadable
 from lawtrace.runs.audit.sources.langfuse import Langfuse
+from lawtrace.runs.audit.sources.mapped_lines import LogMapping, MappedLines
 from lawtrace.runs.audit.sources.otel import OpenTelemetry
 from lawtrace.runs.audit.sources.plain_events import PlainEvents
 from lawtrace.runs.audit.sources.source import Record, Source
@@ -93,14 +94,14 @@ def read_transcripts(path: Path) -> Iterator[Transcript]:
     return map(read_transcript, find_transcripts(path))
 
 
-def find_transcripts(path: Path) -> Iterator[AnyTranscript]:
+def find_transcripts(path: Path, mapping: LogMapping | None = None) -> Iterator[AnyTranscript]:
     """The transcripts of a file, one after the other, as far as possible unread. An id that comes again is marked,
-    since one may be a copy.
+    since one may be a copy. With a mapping the file is read by it, and no source is detected.
 
     Raises InputError if nothing in the file can be read.
     """
     first: dict[str, str] = {}
-    for one in _find(path):
+    for one in _find(path) if mapping is None else _map(path, mapping):
         if one.id in first:
             note = f"its id is there before, at {first[one.id]}"
             one = replace(one, notes=(*one.notes, note))
@@ -138,6 +139,14 @@ def _find(path: Path) -> Iterator[AnyTranscript]:
         yield from unknown
         for reader in readers.values():
             yield from reader.end()
+
+
+def _map(path: Path, mapping: LogMapping) -> Iterator[Transcript]:
+    source = MappedLines(mapping, path)
+    with input_errors(path):
+        for record in read_json_records(path, ()):
+            yield from [record] if isinstance(record, Transcript) else _of_record(source, record)
+        yield from source.end()
 
 
 def _name(source: Source, record: Record) -> str | None:
