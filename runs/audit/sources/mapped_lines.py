@@ -99,6 +99,7 @@ class LogMapping(StrictModel):
     Attributes:
         conversation: the id of the conversation; without it, each file is one.
         time_format: of numbers, their unit; a text with ``%`` is a pattern of ``strptime``.
+        principal, role: on whose behalf calls are made, and in which role.
         each: a list in each line of which each item is a record of its own.
         labels: by name.
         tools: the names by which rules know tools, by those in the log.
@@ -107,6 +108,8 @@ class LogMapping(StrictModel):
     conversation: Paths | None = None
     time: Paths | None = None
     time_format: Annotated[str, Field(pattern=r"^(s|ms|us|ns|.*%.*)$")] = "s"
+    principal: Paths | None = None
+    role: Paths | None = None
     each: str | None = None
     events: tuple[MappedEvent, ...] = Field(min_length=1)
     labels: Mapping[str, Paths] = {}
@@ -176,6 +179,11 @@ class MappedLines(PlainEvents):
         mapping, common = self._mapping, dict[str, Any]()
         if mapping.time is not None and (given := _find(scopes, mapping.time)) not in (_MISSING, None):
             common["time"] = _seconds(given, mapping.time_format, _shown(mapping.time))
+        actor = {
+            "principal": _text(_find(scopes, mapping.principal or ())),
+            "role": _text(_find(scopes, mapping.role or ())),
+        }
+        common |= {"by": actor} if any(actor.values()) else {}
         labels = {name: found for name, paths in mapping.labels.items() if (found := _find(scopes, paths)) != _MISSING}
         for event in mapping.events:
             for item in [scopes[0]] if event.each is None else _items(scopes[0], event.each):

@@ -267,6 +267,13 @@ def test_records_that_cannot_be_read_are_said_with_line_and_field(mapping: str, 
     assert trouble in f"{found.place}: {found.trouble}"
 
 
+def test_who_acts_is_read(tmp_path: Path) -> None:
+    mapping = 'principal = "user.id"\nrole = "user.role"\n[[events]]\ntool = "fn.name"'
+    (found,) = read(tmp_path, [{**ROW, "user": {"id": 7, "role": "clerk"}}, ROW], mapping)
+    acting = [(turn.message.by.principal, turn.message.by.role) if turn.message.by else None for turn in found.turns]
+    assert acting == [("7", "clerk"), None]
+
+
 def test_what_tells_success_tells_failure(tmp_path: Path) -> None:
     mapping = '[[events]]\ntool = "fn.name"\nresult = "out"\nsucceeded = { status = "OK" }'
     (found,) = read(tmp_path, [ROW], mapping)
