@@ -95,6 +95,7 @@ class KeyRow(StrictModel):
 
     Attributes:
         id: what annotators see of it.
+        drawn: for a blind sample of verdicts, or because it is a failing verdict of a solver.
         change: of a mutant, in words; of an attempt, its model.
         law: the verdict by the rules of the law, under all interpretations. ``goal``: whether an end is reached.
         rules: the rules of the law that it breaks.
@@ -104,6 +105,7 @@ class KeyRow(StrictModel):
 
     schema_version: Literal["lawtrace.sample_key/1"] = "lawtrace.sample_key/1"
     id: str
+    drawn: Literal["sample", "failing"]
     set: str
     environment: str
     task: str

@@ -87,6 +87,11 @@ COMMANDS = {
             "import": _at("tasks_import.import_published_tasks", "Import published tasks."),
             "release": _at("tasks_release.release_tasks", "Build and check a task set for publication."),
             "review": _at("review.review_tasks", "Review tasks in the browser."),
+            "sample": _at("tasks_sample.sample_sessions", "Write sessions for annotators to judge."),
+            "adjudicate": _at(
+                "tasks_sample.adjudicate", "Read annotators' forms, and write what is to be adjudicated."
+            ),
+            "validity": _at("tasks_validity.report_validity", "Report what is recorded about a release.", bench=True),
         },
     ),
     **plugin_commands(),

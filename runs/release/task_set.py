@@ -323,6 +323,17 @@ def _has_references(folder: Path, manifest: ReleaseManifest) -> bool:
     return manifest.schema_version == "lawtrace.release/2" or (folder / REFERENCES).is_dir()
 
 
+def read_measured(folder: Path, name: str) -> MeasuredSet | None:
+    """What was measured of a set of a release; None before ``release/3``. Raises InputError."""
+    file = folder / REFERENCES / f"{name}.measured.json"
+    if not file.is_file():
+        return None
+    try:
+        return MeasuredSet.model_validate_json(read_text(file))
+    except ValidationError as error:
+        raise InputError(f"{file}: {describe_validation_error(error)}") from error
+
+
 def read_errata(folder: Path) -> list[Erratum]:
     """The known defects of a release. Raises InputError."""
     file = folder / ERRATA

@@ -8,7 +8,9 @@ trials of one, so the bootstrap resamples whole tasks, and all contrast pairs on
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from math import comb
+from typing import Any
 
 from lawtrace.runs.scoring.metrics import Interval, group_by
 from lawtrace.schemas.choices import Style
@@ -151,6 +153,15 @@ def exact_mcnemar(first_only: int, second_only: int) -> float:
     flips = first_only + second_only
     tail = sum(comb(flips, number) for number in range(min(first_only, second_only) + 1))
     return min(1.0, 2 * tail / 2**flips)
+
+
+def exact_interval(count: int, of: int) -> Interval | None:
+    """The two-sided 95 % interval of Clopper and Pearson of a share; None of nothing."""
+    if not of:
+        return None
+    stats: Any = import_module("scipy.stats")
+    found = stats.binomtest(count, of).proportion_ci(0.95, method="exact")
+    return Interval(float(found.low), float(found.high))
 
 
 def clustered_interval(sums: Sequence[float], sizes: Sequence[float]) -> Interval | None:

@@ -1,0 +1,115 @@
+"""``lawtrace tasks sample`` and ``tasks adjudicate``: sessions for annotators, and what is read back of them."""
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Annotated
+
+import typer
+
+from lawtrace.runs.cli.output import make_table, problem_notes
+from lawtrace.runs.release.sessions import JudgedSession, draw, read_sets, run_attempts, sessions_of
+from lawtrace.runs.release.sheets import compare, read_forms, read_key, solver_record, write_adjudication, write_sample
+from lawtrace.runs.report.command_result import CommandResult, Note
+from lawtrace.runs.store.stage_files import write_rows
+from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.validity_rows import SolverAttempt
+
+PASSING = {"safe_success", "invalid", "no_program"}
+"""Outcomes of attempts that are not adjudicated: there is no session, or nothing that fails."""
+
+
+def sample_sessions(
+    release: Annotated[Path, typer.Argument(help="Folder or name of a release, or a task file.")],
+    runs: Annotated[list[Path] | None, typer.Argument(help="Runs of models on its tasks.")] = None,
+    out: Annotated[Path, typer.Option(help="Output folder.")] = Path("sample"),
+    count: Annotated[int, typer.Option(min=1, help="Number of sessions.")] = 500,
+    failing: Annotated[bool, typer.Option("--failing", help="All failing attempts of the runs instead.")] = False,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 1,
+) -> CommandResult:
+    """Write sessions for annotators to judge.
+
+    They see law, manual, tools, the request and the calls, and no verdict. References, habits, mutants and attempts of
+    models are drawn evenly by set, verdict and decision point. OUT/sheets is for annotators; OUT/key.jsonl is not.
+    """
+    if (out / "key.jsonl").exists():
+        raise InputError(f"{out}: holds a sample, which would no longer fit its answers; choose a new folder")
+    if failing and not runs:
+        raise InputError("--failing needs the runs of which attempts are to be adjudicated")
+    sets, random = read_sets(release), Random(seed)
+    attempts = run_attempts(runs or (), sets)
+    if failing:
+        judged = [one for one in attempts if one[3].outcome not in PASSING and not one[3].model.startswith("baseline:")]
+        sessions = [
+            JudgedSession(of, task, "", "attempt", verdict.contender, attempt, verdict)
+            for of, task, attempt, verdict in judged
+        ]
+        random.shuffle(sessions)
+    else:
+        sessions = draw(sessions_of(sets, attempts, random), count, random)
+    keys = write_sample(out, sessions, "failing" if failing else "sample")
+    rows = [
+        SolverAttempt(
+            set=of.name,
+            task=task.id,
+            pair=verdict.pair or "",
+            style=verdict.style,
+            trial=verdict.trial,
+            mode=verdict.mode,
+            solver=verdict.contender,
+            verdict=verdict.outcome,
+        )
+        for of, task, _, verdict in attempts
+    ]
+    write_rows(out / "attempts.jsonl", rows)
+    counts = Counter((key.environment, key.law, key.goal) for key in keys)
+    table = make_table(("environment", "law", "goal", "sessions"), ((*kind, n) for kind, n in sorted(counts.items())))
+    return CommandResult(
+        {"sessions": len(keys), "attempts": len(rows), "kinds": {**Counter(key.kind for key in keys)}},
+        [table, f"{len(keys)} sessions. Give annotators {out / 'sheets'}, and nothing else of {out}."],
+        out,
+    )
+
+
+def adjudicate(
+    folder: Annotated[Path, typer.Argument(help="Folder of `tasks sample`, with answers/ANNOTATOR/*.json.")],
+) -> CommandResult:
+    """Read annotators' forms, and write what is to be adjudicated.
+
+    Sessions on which annotators differ from each other or from the verdict become sheets in FOLDER/adjudication, which
+    show law and session alone. With its answers there, the same command records what is settled.
+    """
+    keys = read_key(folder)
+    first, second = read_forms(folder, "annotator"), read_forms(folder, "adjudicator")
+    compared = compare(keys, [*first.judgments, *second.judgments])
+    waiting = write_adjudication(folder, compared)
+    write_rows(folder / "judgments.jsonl", [*first.judgments, *second.judgments])
+    record = solver_record(compared)
+    if any(key.drawn == "failing" for key in keys):
+        write_rows(folder / "solver_record.jsonl", record)
+    settled = {one.id for one in second.judgments}
+    open_ids = [id_ for id_ in waiting if id_ not in settled]
+    problems = [*first.problems, *second.problems]
+    unquoted = [Note(f"quotes no words of law or manual: {one}") for one in (*first.unquoted, *second.unquoted)]
+    unjudged = sum(not one.settling for one in compared)
+    return CommandResult(
+        {
+            "sessions": len(keys),
+            "judgments": len(first.judgments),
+            "unjudged": unjudged,
+            "differ": len(waiting),
+            "to_adjudicate": len(open_ids),
+            "wrong": [one.key.id for one in compared if one.is_wrong and one.key.id not in open_ids],
+            "whose": {**Counter(row.whose for row in record)},
+            "problems": [str(one) for one in problems],
+            "unquoted": [*first.unquoted, *second.unquoted],
+        },
+        [
+            f"{len(first.judgments)} judgments of {len(keys) - unjudged} of {len(keys)} sessions; on {len(waiting)} "
+            f"annotators differ from each other or from the verdict, and {len(open_ids)} of these are to be adjudicated"
+            + (f": give the adjudicator {folder / 'adjudication' / 'sheets'}." if open_ids else ".")
+        ],
+        folder / "judgments.jsonl",
+        [*problem_notes(problems), *unquoted],
+        1 if problems or open_ids or unjudged else 0,
+    )
