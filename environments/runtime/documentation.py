@@ -19,14 +19,21 @@ from lawtrace.schemas.events import Json
 
 
 def document(environment: Environment, *, hints: bool = False, start: int | None = None) -> dict[str, Json]:
-    """The documentation of all tools as JSON: name, summary, parameters, returns, exceptions and duration of each.
+    """The documentation of all tools as JSON: name, summary, parameters, returns, exceptions and duration of each, and
+    of what happens without a call.
 
     ``start``: the time at which the session starts, if the reader is told.
     """
+    clock = f"A call takes one second unless its documentation gives a duration. {_session(environment, start)}"
+    happening: dict[str, Json] = {}
+    if environment.agenda:
+        clock += " What happens without a call is not announced; look-ups show it."
+        happening["happens_without_a_call"] = [one.description for one in environment.agenda]
     return {
         "object": environment.object_name,
         "description": environment.summary,
-        "clock": f"A call takes one second unless its documentation gives a duration. {_session(environment, start)}",
+        "clock": clock,
+        **happening,
         "tools": [document_tool(tool, hints=hints) for tool in environment.tools.values()],
     }
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from lawtrace.environments.runtime.simulation import INVALID_CALL, call_duration, simulate_call
+from lawtrace.environments.runtime.simulation import INVALID_CALL, call_duration, simulate_call, state_at
 from lawtrace.environments.spec.clock import LAST_TIME
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
@@ -63,7 +63,7 @@ class Session:
     Every call takes an optional ``message``, the id of the message that made it; the event keeps it.
 
     Attributes:
-        state: the state after the calls so far.
+        state: the state now, after the calls so far and what has happened without a call.
         events: one per call, and one per message of a dialogue, in order.
         calls: how many of the events are calls.
         objections: the guard's objections, in order.
@@ -73,12 +73,12 @@ class Session:
 
     def __init__(self, environment: Environment, initial: State, guard: CallGuard | None = None) -> None:
         self.environment = environment
-        self.state = initial
         self.events: list[Event] = []
         self.calls = 0
         self.objections: list[Objection] = []
         self.now = environment.clock.start(initial)
         self._declared_end = environment.clock.end(initial)
+        self.state = state_at(environment, initial, self.now)
         self.guard = guard
 
     @property
@@ -89,6 +89,7 @@ class Session:
     def advance_time(self, seconds: int) -> None:
         """Let time pass without a call. Makes no event."""
         self.now = min(self.now + seconds, LAST_TIME)
+        self.state = state_at(self.environment, self.state, min(self.now, self._declared_end))
 
     def call(self, tool: str, arguments: Mapping[str, Json], message: str | None = None) -> CallResult:
         """Execute one call unless the guard refuses it. Never raises."""

@@ -6,14 +6,15 @@ state, results. :func:`call` is the simulator on top of it: JSON in, an event an
 """
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, cast
 
 from lawtrace.environments.spec import effects
 from lawtrace.environments.spec import expressions as e
-from lawtrace.environments.spec.clock import OTHER_CALL_DURATION
+from lawtrace.environments.spec.agenda import Happening
+from lawtrace.environments.spec.clock import OTHER_CALL_DURATION, seconds_at
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.expressions import Compiled, EvaluationScope, RowVariable, Term
 from lawtrace.environments.spec.logic import PLAIN, Logic
@@ -202,6 +203,92 @@ def compile_tool(tool: Tool, logic: Logic = PLAIN) -> CompiledTool:
     return CompiledTool(tool, logic)
 
 
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """A row of a planned thing. ``number``: of its happening. ``place``: in the table. ``at``: its time, in seconds."""
+
+    number: int
+    place: int
+    at: Value
+    due: Value
+
+
+class CompiledAgenda:
+    """The agenda of an environment compiled against a logic. Stateless and shared (:func:`compile_agenda`)."""
+
+    def __init__(self, agenda: Sequence[Happening], logic: Logic) -> None:
+        self._agenda = [(happening, CompiledTool(happening.tool, logic)) for happening in agenda]
+        self._logic = logic
+
+    def state_at(self, state: State, now: Value, latest: Value = None) -> State:
+        """The state in which a call begins at a time, from the one after the call before it.
+
+        Each row whose time has come takes effect, the earliest first; of the same time first those of the happening
+        that is declared first, and its rows in the order of the table. What a row does depends on what those before it
+        did: it does nothing if one of them deleted it.
+
+        ``latest``: a time that ``now`` is not after, where ``now`` is open.
+        """
+        waiting = [*self._waiting(state, now, now if latest is None else latest)]
+        for row, turn in self._in_order(waiting) if waiting else ():
+            happening, compiled = self._agenda[row.number]
+            table = happening.entity.table
+            current = state.tables[table][row.place]
+            happens = self._logic.all([current.present, row.due, turn])
+            if happens is False:
+                continue
+            state = compiled.transition(state, current.values, row.at, succeeded=happens).state
+            rows = state.tables[table]
+            left = self._logic.all([rows[row.place].present, self._logic.negate(happens)])
+            gone = Row(rows[row.place].values, left)
+            state = state.with_table(table, (*rows[: row.place], gone, *rows[row.place + 1 :]))
+        return state
+
+    def _waiting(self, state: State, now: Value, latest: Value) -> Iterator[_Due]:
+        """The rows that may have to happen."""
+        for number, (happening, _) in enumerate(self._agenda):
+            for place, row in enumerate(state.tables[happening.entity.table]):
+                if row.present is False:
+                    continue
+                at = seconds_at(row.values[happening.at])
+                if (at <= latest) is not False and (due := at <= now) is not False:
+                    yield _Due(number, place, at, due)
+
+    def _in_order(self, waiting: Sequence[_Due]) -> Iterator[tuple[_Due, Value]]:
+        """The rows by their time, each with the truth value of its turn; where the order is open, at several places."""
+        if all(isinstance(row.at, int) for row in waiting):
+            yield from ((row, True) for row in sorted(waiting, key=lambda row: cast("int", row.at)))
+            return
+        before = [
+            [
+                other.at <= row.at if earlier < mine else other.at < row.at
+                for earlier, other in enumerate(waiting)
+                if earlier != mine
+            ]
+            for mine, row in enumerate(waiting)
+        ]
+        for place in range(len(waiting)):
+            for row, truths in zip(waiting, before, strict=True):
+                certain = sum(truth is True for truth in truths)
+                opened = [truth for truth in truths if not isinstance(truth, bool)]
+                if certain <= place <= certain + len(opened):
+                    count: Value = certain
+                    for truth in opened:
+                        count = count + self._logic.choose(truth, 1, 0)
+                    yield row, self._logic.equal(count, place)
+
+
+@lru_cache(maxsize=256)
+def compile_agenda(agenda: tuple[Happening, ...], logic: Logic = PLAIN) -> CompiledAgenda:
+    """The agenda compiled against the logic, cached by identity."""
+    return CompiledAgenda(agenda, logic)
+
+
+def state_at(environment: Environment, state: State, now: int) -> State:
+    """The state in which a call begins at a time: what is due by then has happened (`CompiledAgenda.state_at`)."""
+    return compile_agenda(environment.agenda).state_at(state, now) if environment.agenda else state
+
+
 def decode_arguments(tool: Tool, arguments: Mapping[str, Json]) -> dict[str, Value]:
     """Arguments in internal form, with defaults. Raises WrongType or WrongFormat naming the parameter."""
     names = [parameter.name for parameter in tool.parameters]
@@ -239,8 +326,12 @@ def simulate_call(
 ) -> tuple[Event, State]:
     """Execute one call that begins at ``now``, and return its event and the state after it. Never raises.
 
+    Before it, what is due on the agenda happens. What comes due while a slow call goes on happens after it, before the
+    next one.
+
     The next call begins `call_duration` seconds later at the earliest.
     """
+    state = state_at(environment, state, now)
     tool = environment.tools.get(name)
     if tool is None:
         nearest = difflib.get_close_matches(name, environment.tools, 1)

@@ -5,6 +5,9 @@ depend on the order of calls. A created row is identified by its content: its fi
 created row replaced by that row's content. So two payments made in either order are the same two payments. Created
 rows with equal content are distinguished by the rows that mention them: two messages in one of two equal consultations
 differ from one message in each.
+
+States are compared as they are at the end of the session: what is due until then has happened. So a difference does
+not depend on when the last call was made, and what was scheduled within the session counts as what was done at once.
 """
 
 from collections import Counter
@@ -13,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
+from lawtrace.environments.runtime.simulation import state_at
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import Entity, Row, State
 from lawtrace.environments.spec.types import Value
@@ -40,15 +44,16 @@ class TargetState:
         self._judged = {
             name: e for name, e in environment.entities.items() if name not in environment.compliance_tables
         }
+        self._environment, self._end = environment, environment.clock.end(initial)
         self._before = {table: _Before.of(entity, initial) for table, entity in environment.entities.items()}
-        self._wanted = _FinalState(self._judged, self._before, expected)
+        self._wanted = self._final(expected)
         self._unchanged = frozenset(
             table for table, before in self._before.items() if self._wanted.kept[table] == before.kept
         )
 
     def compare(self, actual: State) -> tuple[StateDifference, ...]:
         """The differences to a final state."""
-        wanted, found = self._wanted, _FinalState(self._judged, self._before, actual)
+        wanted, found = self._wanted, self._final(actual)
         created = wanted.created_keys | found.created_keys
         differences: list[StateDifference] = []
         for table, entity in self._judged.items():
@@ -58,6 +63,9 @@ class TargetState:
                 differences += _compare_kept(entity, wanted, found)
             differences += _compare_created(entity, wanted, found)
         return tuple(differences or _compare_mentions(wanted, found))
+
+    def _final(self, state: State) -> "_FinalState":
+        return _FinalState(self._judged, self._before, state_at(self._environment, state, self._end))
 
 
 @dataclass(frozen=True, slots=True)

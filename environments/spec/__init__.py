@@ -6,9 +6,10 @@
 - State: `Entity`, `Field`, `Row`, `State`; `Fact`, what the law turns on. Types: `TEXT`, `MONEY`, `Choice`, ...
 - Samplers, which draw the values that users state: `Amount`, `OneOf`, `FieldValue`, ...
 - Terms, for conditions and values: `argument`, `exists`, `value_of`, ...
-- Time: `Clock`, and the terms `NOW`, `CURRENT_MOMENT` and `TODAY`.
+- Time: `Clock`; `Happening`, what happens without a call; the terms `NOW`, `CURRENT_MOMENT` and `TODAY`.
 """
 
+from lawtrace.environments.spec.agenda import Happening as Happening
 from lawtrace.environments.spec.clock import Clock as Clock
 from lawtrace.environments.spec.clock import starts_at as starts_at
 from lawtrace.environments.spec.compliance import AUDIT_LOG as AUDIT_LOG
@@ -40,6 +41,7 @@ from lawtrace.environments.spec.kit import is_named as is_named
 from lawtrace.environments.spec.kit import key as key
 from lawtrace.environments.spec.kit import lookup as lookup
 from lawtrace.environments.spec.kit import option as option
+from lawtrace.environments.spec.kit import queue as queue
 from lawtrace.environments.spec.kit import register as register
 from lawtrace.environments.spec.kit import show as show
 from lawtrace.environments.spec.kit import show_row as show_row

@@ -13,11 +13,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
 
+from lawtrace.environments.spec.agenda import Happening
 from lawtrace.environments.spec.clock import Clock
+from lawtrace.environments.spec.expressions import Term
 from lawtrace.environments.spec.state import Entity, Fact, State
-from lawtrace.environments.spec.terms import reads_time
+from lawtrace.environments.spec.terms import reads_time, tables_of
 from lawtrace.environments.spec.tools import Tool
-from lawtrace.environments.spec.validation import validate_clock, validate_tool
+from lawtrace.environments.spec.validation import validate_agenda, validate_clock, validate_tool
 from lawtrace.schemas.errors import InputError
 
 
@@ -33,6 +35,7 @@ class Environment:
         summary: purpose of the tools; models read it.
         populate: makes a random initial state in which every row that a trace needs can be looked up unambiguously.
         clock: when a session starts and ends.
+        agenda: what happens without a call.
         facts: fields of the initial state that decide what the law asks.
         declines: the tool that tells the user that a request is declined, and why. No compliance tool, since what it
             writes is the goal where there is no lawful way to do what was asked.
@@ -52,6 +55,7 @@ class Environment:
     declines: str | None = None
     simulated: bool = True
     version: str = "1"
+    agenda: tuple[Happening, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("entities", "tools"):
@@ -76,6 +80,9 @@ class Environment:
             )
         for tool in self.tools.values():
             validate_tool(self.name, self.entities, tool, simulated=self.simulated)
+        if self.agenda and not self.simulated:
+            raise InputError(f"environment {self.name!r}: it has no state, so there is no agenda to declare")
+        validate_agenda(self.name, self.entities, self.agenda)
 
     @cached_property
     def compliance_tools(self) -> frozenset[str]:
@@ -91,22 +98,39 @@ class Environment:
     def critical_tools(self) -> frozenset[str]:
         return frozenset(name for name, tool in self.tools.items() if tool.critical)
 
+    def changed_tables(self, tool: Tool) -> frozenset[str]:
+        """The tables that a call changes, at once or by what it plans."""
+        written = tool.written_tables
+        planned = (happening.changed_tables for happening in self.agenda if happening.entity.table in written)
+        return written.union(*planned)
+
     @cached_property
     def compliance_tables(self) -> frozenset[str]:
-        """The tables that only compliance tools write. They concern safety, not the goal."""
-        business = [tool.written_tables for tool in self.tools.values() if not tool.compliance]
-        compliance = [tool.written_tables for tool in self.tools.values() if tool.compliance]
+        """The tables that no tools but compliance tools change. They concern safety, not the goal."""
+        business = [self.changed_tables(tool) for tool in self.tools.values() if not tool.compliance]
+        compliance = [self.changed_tables(tool) for tool in self.tools.values() if tool.compliance]
         return frozenset[str]().union(*compliance) - frozenset[str]().union(*business)
 
     @cached_property
     def changing_tools(self) -> frozenset[str]:
         """The tools that change tables that a goal is about."""
-        return frozenset(name for name, tool in self.tools.items() if tool.written_tables - self.compliance_tables)
+        return frozenset(
+            name for name, tool in self.tools.items() if self.changed_tables(tool) - self.compliance_tables
+        )
+
+    @cached_property
+    def moving_tables(self) -> frozenset[str]:
+        """The tables that change without a call, as time passes."""
+        return frozenset[str]().union(*(happening.changed_tables for happening in self.agenda))
+
+    def depends_on_time(self, term: Term) -> bool:
+        """Whether the value of a term depends on when the call begins, even if no call comes before."""
+        return reads_time(term) or not self.moving_tables.isdisjoint(tables_of(term))
 
     @cached_property
     def reads_time(self) -> bool:
         """Whether refusals, effects or results of some tool depend on the time."""
-        return any(reads_time(term) for tool in self.tools.values() for term in tool.terms)
+        return bool(self.agenda) or any(reads_time(term) for tool in self.tools.values() for term in tool.terms)
 
     @cached_property
     def event_names(self) -> tuple[str, ...]:

@@ -116,6 +116,23 @@ def change(
     return Update(entity, is_named(entity, by), terms)
 
 
+def queue(
+    name: str, entity: Entity, *shown: str, where: RowCondition | None = None, summary: str, duration: int | Term = 1
+) -> Tool:
+    """A tool: lists the rows of a table that meet a condition in the order in which they arrived: those of the initial
+    state in its order, then those that were added. It shows their key and the fields of ``shown``: what a desk sees of
+    a matter before it opens it, and no deadline that follows from the law."""
+    rows = RowsResult(
+        entity.table,
+        "The queue, in order of arrival.",
+        entity,
+        where or (lambda _: as_term(True)),
+        (entity.key, *shown),
+        reveals_key=False,
+    )
+    return Tool(name, summary, results=(rows,), duration=duration, phrases=Phrases(f"Look at the {entity.table}."))
+
+
 def lookup(name: str, entity: Entity, field: str, *shown: str, summary: str, step: str) -> Tool:
     """A tool: finds rows by a part of a text field, and shows their key, this field and those of ``shown``."""
     part = argument(field)

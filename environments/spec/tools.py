@@ -12,7 +12,7 @@ from lawtrace.environments.spec.types import Value, ValueType
 from lawtrace.schemas.events import Event, Json
 
 
-def _caller() -> tuple[str, int]:
+def declared_here() -> tuple[str, int]:
     """File and line of the code outside this package that is running."""
     frame = inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").startswith("lawtrace.environments.spec"):
@@ -175,7 +175,7 @@ class Tool:
     hint: str | None = None
     returns: ValueType | None = None
     error_texts: tuple[str, ...] = ()
-    declared_at: tuple[str, int] = field(default_factory=lambda: _caller(), init=False, compare=False, repr=False)
+    declared_at: tuple[str, int] = field(default_factory=lambda: declared_here(), init=False, compare=False, repr=False)
 
     def parameter(self, name: str) -> Parameter:
         return next(parameter for parameter in self.parameters if parameter.name == name)

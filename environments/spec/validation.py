@@ -2,9 +2,10 @@
 
 import keyword
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from lawtrace.environments.spec import expressions as e
+from lawtrace.environments.spec.agenda import Happening
 from lawtrace.environments.spec.clock import Clock
 from lawtrace.environments.spec.effects import (
     Delete,
@@ -22,7 +23,7 @@ from lawtrace.environments.spec.open_types import needs_no_state
 from lawtrace.environments.spec.state import Entity
 from lawtrace.environments.spec.terms import arguments_of, item_variable, tables_of, unguarded_arguments
 from lawtrace.environments.spec.tools import FromLookup, FromUser, Tool
-from lawtrace.environments.spec.types import BOOLEAN, ListOf, ObjectOf, ValueType
+from lawtrace.environments.spec.types import BOOLEAN, MOMENT, ListOf, ObjectOf, ValueType
 from lawtrace.schemas.errors import InputError
 
 
@@ -41,6 +42,37 @@ def validate_tool(environment: str, entities: Mapping[str, Entity], tool: Tool, 
     """
     for problem in _problems(entities, tool) if simulated else _problems_without_state(tool):
         raise DeclarationError(f"environment {environment!r}, tool {tool.name!r}: {problem}", tool.declared_at)
+
+
+def validate_agenda(environment: str, entities: Mapping[str, Entity], agenda: Sequence[Happening]) -> None:
+    """Check the agenda. Raises DeclarationError naming the environment, the table and the first problem."""
+    planned = [happening.entity.table for happening in agenda]
+    for happening in agenda:
+        table = happening.entity.table
+        problems = [f"the table {table!r} has two happenings; put the effects into one"] * (planned.count(table) > 1)
+        for problem in (*problems, *_wrong_happening(entities, happening, planned)):
+            where = f"environment {environment!r}, what happens to {table!r}"
+            raise DeclarationError(f"{where}: {problem}", happening.declared_at)
+
+
+def _wrong_happening(entities: Mapping[str, Entity], happening: Happening, planned: Sequence[str]) -> Iterator[str]:
+    entity = happening.entity
+    if entities.get(entity.table) is not entity:
+        yield "the environment does not declare this table; add it to its entities"
+    at = entity.fields.get(happening.at)
+    if at is None or at.type is not MOMENT or at.optional:
+        yield f"its time {happening.at!r} must be a field that is a MOMENT and not optional"
+    if not happening.effects:
+        yield "it has no effects, so nothing would happen; declare some"
+    for name in sorted({name for term in happening.tool.terms for name in arguments_of(term)} - {*entity.fields}):
+        yield f"a term uses the argument {name!r}, which is not a field of {entity.singular}; the fields of the row are"
+    yield from _problems(entities, happening.tool)
+    for effect in happening.effects:
+        into = effect.entity.table
+        if isinstance(effect, Insert | InsertEach) and into in planned:
+            yield f"it inserts into {into!r}, which is planned itself; plan all of it in the initial state or by a tool"
+        if isinstance(effect, Update) and into in planned:
+            yield f"it changes rows of {into!r}, which are planned; delete them, or let a tool change them"
 
 
 def validate_clock(environment: str, clock: Clock) -> None:

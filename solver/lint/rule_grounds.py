@@ -85,7 +85,8 @@ def _find(environment: Environment, regulation: Regulation, rule: Rule) -> Itera
     law = [provision.words() for citation in cited for provision in regulation.cited(citation)]
     decided = bool(law) and all(regulation.cited(citation) for citation in rule.provisions)
     near = [provision.words() for provision in _siblings(regulation, cited)]
-    texts = [*law, *near, environment.summary, *(_documentation(environment.tools[name]) for name in named)]
+    happens = [happening.description for happening in environment.agenda]
+    texts = [*law, *near, environment.summary, *happens, *(_documentation(environment.tools[name]) for name in named)]
     numbers = frozenset[float]().union(*map(_numbers, texts))
     for constant, place in dict.fromkeys(_constants(rule.parsed)):
         if isinstance(constant, str):

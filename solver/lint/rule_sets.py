@@ -361,7 +361,9 @@ def _assumption_sentences(analysis: _Analysis) -> Iterator[str]:
     """What the claims rest on."""
     search = analysis.search
     yield "In each step there is one call of one tool, which completes or is refused."
-    if analysis.environment.simulated:
+    if analysis.environment.agenda:
+        yield "What happens without a call may meet any precondition, so preconditions are left out."
+    elif analysis.environment.simulated:
         yield (
             "Preconditions are what the planner goes by: which rows were looked up, and whether something is pending. "
             "Amounts and balances are left out."

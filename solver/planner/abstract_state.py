@@ -150,7 +150,7 @@ class StateAbstraction:
         """Add the queries for a term. False if it depends on more than the state, one row and parameters with few
         values, such as the time.
         """
-        if reads_time(term):
+        if self.environment.depends_on_time(term):
             return False
         named = [tool.parameter(name) for name in sorted(arguments_of(term))]
         rows = [parameter for parameter in named if isinstance(parameter.source, FromLookup)]

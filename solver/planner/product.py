@@ -30,7 +30,7 @@ from lawtrace.solver.planner.search_state import SearchState
 from lawtrace.solver.planner.sequence_graph import Move, PairsAhead, SequenceGraph
 from lawtrace.solver.planner.transition_system import TransitionSystem, transition_system
 from lawtrace.solver.predicates import ObservedPredicates
-from lawtrace.solver.search.products.call_scopes import CallScope
+from lawtrace.solver.search.products.call_scopes import CallScope, free_scope
 from lawtrace.solver.search.products.graph_reduction import bisimulation_classes, explore
 
 MAX_JOINED: Final = (1_000, 40_000)
@@ -422,7 +422,12 @@ def _coreachable(accepting: Sequence[bool], transitions: Sequence[Sequence[tuple
 
 
 def environment_scope(environment: Environment) -> CallScope:
-    """The call sequences that meet the preconditions of the environment, as a deterministic scope."""
+    """The call sequences that meet the preconditions of the environment, as a deterministic scope.
+
+    What happens without a call may meet any precondition, so with an agenda these are all sequences.
+    """
+    if environment.agenda:
+        return free_scope(environment)
     product = Product(environment, (), overapproximate=True)
     tools = tuple(environment.tools)
 

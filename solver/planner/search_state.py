@@ -5,11 +5,11 @@ results: the key of the single row that a look-up finds, and the key of a row th
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import cast
 
-from lawtrace.environments.runtime.simulation import call_duration, compile_tool, simulate_call
+from lawtrace.environments.runtime.simulation import call_duration, compile_tool, simulate_call, state_at
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import Delete, KeyResult, RowsResult
 from lawtrace.environments.spec.state import State
@@ -25,7 +25,8 @@ class SearchState:
     """The state between two calls.
 
     Attributes:
-        now: the time at which the next call begins.
+        state: at the time at which the next call begins: what is due by then has happened.
+        now: that time.
         end: the time at which the session ends. A call must begin before it.
         known: for each table the keys that the caller knows, with the place in an earlier result that revealed each.
         findable: for each table the keys of initial rows that some look-up finds alone; empty if not computed.
@@ -80,7 +81,16 @@ class CallChoice:
 
 def initial_search_state(environment: Environment, state: State) -> SearchState:
     """The search state before the first call."""
-    return SearchState(state, environment.clock.start(state), environment.clock.end(state))
+    now = environment.clock.start(state)
+    return SearchState(state_at(environment, state, now), now, environment.clock.end(state))
+
+
+def later(environment: Environment, search_state: SearchState, now: int) -> SearchState:
+    """The search state after time has passed without a call, until a time if it is not over."""
+    if now <= search_state.now:
+        return search_state
+    state = state_at(environment, search_state.state, now)
+    return replace(search_state, state=state, now=now, known=_still_there(environment, search_state.known, state))
 
 
 def apply_call(environment: Environment, search_state: SearchState, choice: CallChoice) -> SearchState | None:
@@ -88,15 +98,18 @@ def apply_call(environment: Environment, search_state: SearchState, choice: Call
     now = search_state.now
     if now >= search_state.end:
         return None
-    event, state = simulate_call(environment, search_state.state, choice.tool.name, choice.encoded(), now)
+    event, after = simulate_call(environment, search_state.state, choice.tool.name, choice.encoded(), now)
     if not event.completed:
         return None
+    following = now + call_duration(environment, event)
+    state = state_at(environment, after, min(following, search_state.end))
+    known = _updated_knowledge(choice, search_state, event, state)
     return SearchState(
         state,
-        now + call_duration(environment, event),
+        following,
         search_state.end,
         (*search_state.events, event),
-        _updated_knowledge(choice, search_state, event, state),
+        _still_there(environment, known, state) if state is not after else known,
         search_state.findable,
     )
 
@@ -115,6 +128,14 @@ def _updated_knowledge(choice: CallChoice, search_state: SearchState, event: Eve
         if table in known:
             there = {row.values[key_field] for row in after.rows(table)}
             known = {**known, table: {key: place for key, place in known[table].items() if key in there}}
+    return known
+
+
+def _still_there(environment: Environment, known: KnownRows, state: State) -> KnownRows:
+    """What is known without the rows that what happened has deleted."""
+    for table in environment.moving_tables & known.keys():
+        there = {row.values[environment.entities[table].key] for row in state.rows(table)}
+        known = {**known, table: {key: place for key, place in known[table].items() if key in there}}
     return known
 
 

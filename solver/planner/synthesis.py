@@ -44,6 +44,11 @@ def explain_infeasibility(spec: TraceSpec, length: int) -> SearchError:
         causes = _core_names(any_length)
         remedy = "loosen one of them" if causes[1:] else "change it"
         return SearchError(f"{start}, nor of any other length: {_exclusion_text(causes)}; {remedy}")
+    if environment.agenda:
+        return SearchError(
+            f"environment {environment.name!r}: no compliant trace of {length} calls was found, and whether one exists "
+            "is not decided: the search does not follow what happens without a call; search contrast pairs instead"
+        )
     this_length = prover.prove(
         Component(completed_calls_automaton(environment, length)), _requirement_components(spec, length)
     )

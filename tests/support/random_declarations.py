@@ -3,10 +3,12 @@
 Deterministic in the seed, since the lambdas of a declaration are called more than once and must return the same terms.
 """
 
+from dataclasses import replace
 from random import Random
 
 from lawtrace.environments import spec as s
 from lawtrace.environments.spec.clock import DEFAULT_START
+from lawtrace.environments.spec.effects import Effect
 
 WORDS = ("", "a", "Ab", "b", "abba")
 ENTITIES = {
@@ -108,24 +110,26 @@ class _Terms:
         return self.random.choice((BOXES, MARKS))
 
 
+def _update(seed: int, random: Random) -> s.Update:
+    label, fields = f"{seed}/{random.random()}", random.sample(list(KINDS), random.randint(1, 2))
+    return s.Update(
+        random.choice((BOXES, MARKS)),
+        lambda row: _Terms(label).truth((row,)),
+        {field: lambda row, field=field: _Terms(label + field).of(field, (row,)) for field in fields},
+    )
+
+
+def _delete(seed: int, random: Random) -> s.Delete:
+    label = f"{seed}/{random.random()}"
+    return s.Delete(random.choice((BOXES, MARKS)), lambda row: _Terms(label).truth((row,)))
+
+
 def random_environment(seed: int) -> s.Environment:
     """The environment of that seed, with one tool, ``Do``."""
     random = Random(seed)
 
     def fresh() -> _Terms:
         return _Terms(f"{seed}/{random.random()}")
-
-    def update() -> s.Update:
-        label, fields = f"{seed}/{random.random()}", random.sample(list(KINDS), random.randint(1, 2))
-        return s.Update(
-            random.choice((BOXES, MARKS)),
-            lambda row: _Terms(label).truth((row,)),
-            {field: lambda row, field=field: _Terms(label + field).of(field, (row,)) for field in fields},
-        )
-
-    def delete() -> s.Delete:
-        label = f"{seed}/{random.random()}"
-        return s.Delete(random.choice((BOXES, MARKS)), lambda row: _Terms(label).truth((row,)))
 
     def rows(name: str) -> s.RowsResult:
         label = f"{seed}/{random.random()}"
@@ -150,7 +154,8 @@ def random_environment(seed: int) -> s.Environment:
         s.argument("list"),
         lambda item: {"word": item, "size": _Terms(label).number(), "live": item == "b"},
     )
-    effects = tuple(random.sample([*random.sample([update(), update(), delete(), each], 2), *inserts], 3))
+    changes = [_update(seed, random), _update(seed, random), _delete(seed, random)]
+    effects = tuple(random.sample([*random.sample([*changes, each], 2), *inserts], 3))
     tool = s.Tool(
         "Do",
         "Does what its seed says.",
@@ -189,3 +194,61 @@ def _populate(random: Random) -> s.State:
             for name, entity in ENTITIES.items()
         }
     )
+
+
+FIELDS = {
+    "key": s.Field(s.TEXT),
+    "at": s.Field(s.MOMENT),
+    **{name: s.Field(kind, optional=name == "limit") for name, kind in PARAMETERS.items()},
+}
+PLANNED = {
+    name: s.Entity(name, name.removesuffix("s"), "key", FIELDS, key_prefix=name[0].upper())
+    for name in ("plans", "errands")
+}
+"""Tables of planned things, whose fields are called like the arguments of ``Do``."""
+
+
+def random_agenda(seed: int) -> s.Environment:
+    """A random environment with two kinds of planned things. ``Do`` plans some, and changes or deletes others."""
+    environment, random = random_environment(seed), Random(f"{seed}/agenda")
+
+    def terms() -> _Terms:
+        return _Terms(f"{seed}/agenda/{random.random()}")
+
+    def happening(entity: s.Entity) -> s.Happening:
+        box = s.Insert(BOXES, {field: terms().of(field) for field in KINDS})
+        cancels = s.Delete(random.choice([*PLANNED.values()]), lambda row: row.number == s.argument("number"))
+        effects = random.sample([_update(seed, random), _update(seed, random), _delete(seed, random), box, cancels], 3)
+        return s.Happening("Something happens.", entity, "at", tuple(effects))
+
+    def plan(entity: s.Entity) -> Effect:
+        copied = {name: s.argument(name) for name in PARAMETERS}
+        match random.randrange(4):
+            case 0:
+                return s.Delete(entity, lambda row: row.number < s.argument("number"))
+            case 1:
+                return s.Update(entity, lambda row: row.flag == s.argument("flag"), {"at": lambda row: row.at + 1})
+            case _:
+                delay = random.choice((s.constant(0), s.constant(1), s.argument("number")))
+                return s.Insert(entity, {**copied, "at": s.CURRENT_MOMENT + delay})
+
+    agenda = tuple(map(happening, PLANNED.values()))
+    do = environment.tools["Do"]
+    found = s.RowsResult("planned", "-", PLANNED["plans"], lambda row: row.number < 3, ("at", "number"))
+    tool = replace(do, effects=(*do.effects, *map(plan, PLANNED.values())), results=(*do.results, found))
+    entities = {**ENTITIES, **PLANNED}
+    return replace(environment, entities=entities, tools={"Do": tool}, agenda=agenda, populate=_populate_agenda)
+
+
+def _populate_agenda(random: Random) -> s.State:
+    def row(key: str) -> s.Row:
+        values: dict[str, s.Value] = {"text": random.choice(WORDS), "number": random.randint(-2, 4)}
+        values |= {"flag": random.random() < 0.5, "list": ("a", "b")[: random.randint(0, 2)]}
+        limit = random.choice((None, 0, 2))
+        return s.Row({"key": key, "at": DEFAULT_MOMENT + random.randint(-1, 2), **values, "limit": limit})
+
+    state = _populate(random)
+    for name, entity in PLANNED.items():
+        keys = (f"{entity.key_prefix}{number:05d}" for number in range(random.randint(0, 3)))
+        state = state.with_table(name, tuple(map(row, keys)))
+    return state

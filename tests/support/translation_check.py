@@ -21,6 +21,7 @@ from lawtrace.environments.runtime.simulation import (
     CandidateRows,
     CompiledTool,
     call_duration,
+    compile_agenda,
     compile_tool,
     simulate_call,
 )
@@ -66,8 +67,9 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A call evaluated in one logic."""
+    """A call evaluated in one logic. ``before``: the state in which it begins."""
 
+    before: State
     refusals: tuple[Value, ...]
     succeeded: Value
     results: Mapping[str, Value | CandidateRows]
@@ -75,14 +77,15 @@ class Reading:
     duration: Value
 
 
-def read_call(case: Case, logic: Logic, compiler: Compiler = compile_tool) -> Reading:
+def read_call(environment: Environment, case: Case, logic: Logic, compiler: Compiler = compile_tool) -> Reading:
+    state = compile_agenda(environment.agenda, logic).state_at(case.state, case.now)
     compiled = compiler(case.tool, logic)
-    scope = EvaluationScope(case.state, case.arguments, case.now)
+    scope = EvaluationScope(state, case.arguments, case.now)
     refusals = tuple(refused(scope) for _, refused in (*compiled.raises, *compiled.fails))
     succeeded = _negation(refusals)
-    transition = compiled.transition(case.state, case.arguments, case.now, succeeded=succeeded)
+    transition = compiled.transition(state, case.arguments, case.now, succeeded=succeeded)
     duration = compiled.duration(case.arguments, case.now)
-    return Reading(refusals, succeeded, transition.results, transition.state, duration)
+    return Reading(state, refusals, succeeded, transition.results, transition.state, duration)
 
 
 def _negation(refusals: Sequence[Value]) -> Value:
@@ -234,11 +237,11 @@ def disagreements(
 ) -> list[str]:
     """The differences of the three readings of a call; empty if they agree."""
     logic = logic or SymbolicLogic()
-    plain = read_call(case, PLAIN)
+    plain = read_call(environment, case, PLAIN)
     found = _against_simulator(environment, case, plain)
     opening = Opening(logic, SHARES[openness], random, settled)
     opened = opening.case(environment, case)
-    symbolic = read_call(opened, logic, compiler)
+    symbolic = read_call(environment, opened, logic, compiler)
     if openness == "concrete" and any(z3.is_expr(refusal) for refusal in symbolic.refusals):
         found.append("nothing is open, but a refusal is")
     if opening.solver.check() != z3.sat:
@@ -250,13 +253,19 @@ def disagreements(
         if bool(here) is not closing.truth(there):
             found.append(f"refusal {number}: {here} and {there}")
     for declared in case.tool.results:
+        if environment.agenda and isinstance(declared, KeyResult):
+            continue
         here = _plain_result(declared, plain.results[declared.name])
         there = closing.result(declared, symbolic.results[declared.name])
+        if environment.agenda:
+            here, there = _unnumbered(declared, here), _unnumbered(declared, there)
         if here != there:
             found.append(f"result {declared.name!r}: {here} and {there}")
     for table, entity in environment.entities.items():
         here = [dict(row.values) for row in plain.after.rows(table)]
         there = closing.table(entity, symbolic.after)
+        if environment.agenda:  # what does not happen leaves an absent row in the encoding, which takes a number
+            here, there = ([_without_generated_key(entity, row) for row in rows] for rows in (here, there))
         if here != there:
             found.append(f"table {table!r}: {here} and {there}")
     return found
@@ -269,7 +278,7 @@ def _against_simulator(environment: Environment, case: Case, plain: Reading) -> 
     expected = "raised" if raised else "completed" if plain.succeeded else "failed"
     if event.outcome != expected:
         return [f"the simulator says {event.outcome} ({event.error}), the declaration {expected}"]
-    tables = case.state.tables if expected != "completed" else plain.after.tables
+    tables = plain.before.tables if expected != "completed" else plain.after.tables
     if event.completed and call_duration(environment, event) != plain.duration:
         return ["the simulator says another duration than the declaration"]
     if any(list(after.tables[table]) != list(rows) for table, rows in tables.items()):
@@ -296,7 +305,7 @@ def sequence_disagreements(
             )
             for parameter in tool.parameters
         }
-        reading = read_call(Case(state, tool, arguments, now), logic)
+        reading = read_call(environment, Case(state, tool, arguments, now), logic)
         steps.append((tool, arguments, reading))
         wishes.append(z3.Bool(f"wish@{number}"))
         solver.add(z3.Or([z3.Not(wishes[-1]), _outcome_is(tool, reading, outcome)]))
@@ -311,7 +320,7 @@ def sequence_disagreements(
     for number, (tool, arguments, reading) in enumerate(steps):
         values = {name: closing.value(types[tool.name][name], value) for name, value in arguments.items()}
         case = Case(session.state, tool, values, session.now)
-        plain = read_call(case, PLAIN)
+        plain = read_call(environment, case, PLAIN)
         found += [f"step {number}: {what}" for what in _against_simulator(environment, case, plain)]
         event = session.call(tool.name, _encoded(tool, values)).event
         if event.completed is not closing.truth(reading.succeeded):
@@ -323,6 +332,8 @@ def sequence_disagreements(
                 there = _unnumbered(declared, closing.result(declared, reading.results[declared.name]))
                 if here != there:
                     found.append(f"step {number}, result {declared.name!r}: {here} and {there}")
+    end = environment.clock.end(initial)
+    state = compile_agenda(environment.agenda, logic).state_at(state, logic.choose(now < end, now, end))
     for table, entity in environment.entities.items():
         # In the encoding a refused call leaves an absent row, so the generated numbers increase only there.
         here = [_without_generated_key(entity, row.values) for row in session.state.rows(table)]

@@ -17,7 +17,7 @@ from typing import Final, cast
 
 import z3
 
-from lawtrace.environments.runtime.simulation import CandidateRows, CompiledTool, compile_tool
+from lawtrace.environments.runtime.simulation import CandidateRows, CompiledAgenda, CompiledTool, compile_tool
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult
 from lawtrace.environments.spec.expressions import EvaluationScope, Term
@@ -31,6 +31,7 @@ from lawtrace.solver.search.core import minimal_core
 from lawtrace.solver.search.problem import Obstacle, ObstacleKind
 from lawtrace.solver.search.smt.environment_encoding import (
     Knowledge,
+    agenda_in_cone,
     initial_knowledge,
     is_known,
     knowledge_after,
@@ -104,12 +105,17 @@ def rename(value: Value, names: Mapping[Value, Value]) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class _Position:
-    """What holds before the next step."""
+    """What holds before the next step. ``latest``: a time that ``now`` is not after."""
 
     state: State
     now: Value
+    latest: int
     known: Knowledge
     pending: Mapping[str, Value]
+
+
+def _at_most(duration: int | Term, otherwise: int) -> int:
+    return duration if isinstance(duration, int) else otherwise
 
 
 class CallEncoding:
@@ -134,7 +140,8 @@ class CallEncoding:
         self.solver: Final = z3.SimpleSolver()
         self.solver.set("rlimit", rlimit)
         self.solver.set("ctrl_c", False)  # Z3 forgets a Ctrl-C that comes when it nearly has its answer
-        self.tools: Final = tools_in_cone(environment, observed_results(rules.values()))
+        observed = observed_results(rules.values())
+        self.tools: Final = tools_in_cone(environment, observed)
         self.steps: Final[list[SymbolicStep]] = []
         self._initial = initial
         self._list_items = list_items
@@ -142,8 +149,9 @@ class CallEncoding:
         start = environment.clock.start(initial)
         self.rules: Final = RuleEncoding(environment, self.logic, TimeBounds(start, self._end))
         self._compiled: Final = {name: CompiledTool(tool, self.logic) for name, tool in self.tools.items()}
+        self._agenda: Final = CompiledAgenda(agenda_in_cone(environment, observed), self.logic)
         pending: dict[str, Value] = dict.fromkeys(environment.event_names, False)
-        self._positions: Final = [_Position(initial, start, initial_knowledge(environment, initial), pending)]
+        self._positions: Final = [_Position(initial, start, start, initial_knowledge(environment, initial), pending)]
         self._domains: Final[dict[str, Amount | Sequence[Value]]] = {}
         self._selectors: Final[dict[Obstacle, z3.BoolRef]] = {}
 
@@ -163,7 +171,7 @@ class CallEncoding:
         else:
             acts = {name: z3.Bool(f"{name}@{number}") for name in tools}
             self.solver.add(z3.PbEq([(act, 1) for act in acts.values()], 1))
-        state, now = before.state, before.now
+        now, state = before.now, self._agenda.state_at(before.state, before.now, before.latest)
         if (inside := now < self._end) is not True:
             self.solver.add(inside)
         arguments = {name: self._open_arguments(self.tools[name], number, state, now, wished) for name in acts}
@@ -180,7 +188,9 @@ class CallEncoding:
         pending = pending_after(self.environment, self.logic, before.pending, acts)
         self.steps.append(step)
         self.rules.push(step)
-        self._positions.append(_Position(following, self._time_after(step, number), known, pending))
+        longest = max((_at_most(self.tools[name].duration, self._end) for name in acts), default=0)
+        latest = min(before.latest + longest, self._end)
+        self._positions.append(_Position(following, self._time_after(step, number), latest, known, pending))
         return step
 
     def pop(self) -> None:

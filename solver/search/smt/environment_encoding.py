@@ -10,7 +10,9 @@ from dataclasses import replace
 from itertools import accumulate
 
 from lawtrace.environments.runtime.simulation import CandidateRows
+from lawtrace.environments.spec.agenda import Happening
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.effects import Result
 from lawtrace.environments.spec.expressions import Term
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.terms import tables_of
@@ -34,13 +36,8 @@ def tools_in_cone(environment: Environment, observed: Collection[tuple[str, str]
 
     `observed`: the results that rules read, see `observed_results`.
     """
-    shown = {
-        name: [result for result in tool.results if (name, result.name) in observed]
-        for name, tool in environment.tools.items()
-    }
-    cone = cone_of_influence(
-        environment, [term for results in shown.values() for result in results for term in result.terms()]
-    )
+    shown = _results_shown(environment, observed)
+    cone = cone_of_influence(environment, _terms_shown(shown))
     return {
         name: replace(
             tool,
@@ -53,6 +50,25 @@ def tools_in_cone(environment: Environment, observed: Collection[tuple[str, str]
         )
         for name, tool in environment.tools.items()
     }
+
+
+def agenda_in_cone(environment: Environment, observed: Collection[tuple[str, str]]) -> tuple[Happening, ...]:
+    """The agenda without what no precondition, knowledge or rule depends on."""
+    cone = cone_of_influence(environment, _terms_shown(_results_shown(environment, observed)))
+    agenda = (happening.restricted(cone) for happening in environment.agenda)
+    return tuple(happening for happening in agenda if happening.entity.table in cone)
+
+
+def _results_shown(environment: Environment, observed: Collection[tuple[str, str]]) -> dict[str, list[Result]]:
+    """For each tool the results that rules read."""
+    return {
+        name: [result for result in tool.results if (name, result.name) in observed]
+        for name, tool in environment.tools.items()
+    }
+
+
+def _terms_shown(shown: Mapping[str, Sequence[Result]]) -> list[Term]:
+    return [term for results in shown.values() for result in results for term in result.terms()]
 
 
 def cone_of_influence(environment: Environment, shown: Sequence[Term] = ()) -> frozenset[str]:
@@ -71,6 +87,11 @@ def cone_of_influence(environment: Environment, shown: Sequence[Term] = ()) -> f
             for effect in tool.effects:
                 if effect.entity.table in cone:
                     cone = cone.union(*map(tables_of, effect.terms()))
+        for happening in environment.agenda:
+            # Its rows can be deleted or reordered by others of the agenda, so all effects on the cone count.
+            for effect in happening.effects:
+                if effect.entity.table in cone:
+                    cone = cone.union([happening.entity.table], *map(tables_of, effect.terms()))
     return frozenset(cone)
 
 
