@@ -119,6 +119,11 @@ class Environment:
         )
 
     @cached_property
+    def hidden_tables(self) -> frozenset[str]:
+        """The tables that a model is not shown as part of a state: those of safety, and those of planned things."""
+        return self.compliance_tables.union(happening.entity.table for happening in self.agenda)
+
+    @cached_property
     def moving_tables(self) -> frozenset[str]:
         """The tables that change without a call, as time passes."""
         return frozenset[str]().union(*(happening.changed_tables for happening in self.agenda))

@@ -191,7 +191,7 @@ class AttemptMaker:
         """The target state given to the model, if the options say so."""
         if not self._options.target_state or unit.style != "goal":
             return None
-        hidden = self._environment.compliance_tables
+        hidden = self._environment.hidden_tables
         return {table: rows for table, rows in unit.task.target_state.items() if table not in hidden}
 
 

@@ -26,7 +26,7 @@ async def write_baseline_programs(
     return await write_programs(
         environment,
         rules,
-        {table: rows for table, rows in state.items() if table not in environment.compliance_tables},
+        {table: rows for table, rows in state.items() if table not in environment.hidden_tables},
         length=recipe.tasks.length,
         count=recipe.tasks.count,
         role_models=context.role_models,

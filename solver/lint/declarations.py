@@ -11,14 +11,16 @@ reported.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from random import Random
 
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.clock import DEFAULT_START
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.terms import arguments_of
+from lawtrace.environments.spec.effects import Insert, InsertEach, RowsResult
+from lawtrace.environments.spec.terms import arguments_of, tables_of
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, PhrasesByArgument, Tool
 from lawtrace.solver.lint.findings import DeclarationIssue
-from lawtrace.solver.lint.initial_states import check_initial_states
+from lawtrace.solver.lint.initial_states import SEEDS_CHECKED, check_initial_states
 from lawtrace.solver.lint.rule_grounds import find_ungrounded
 from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.logic import syntax as s
@@ -51,7 +53,12 @@ def lint_declaration(
     )
     if invalid_states := tuple(check_initial_states(environment)):
         return (*invalid_states, *static)
-    return (*_check_rule_set(environment, rules, progress), *_check_phrases(environment), *static)
+    return (
+        *_check_rule_set(environment, rules, progress),
+        *_check_phrases(environment),
+        *_check_agenda(environment),
+        *static,
+    )
 
 
 def _check_rule_set(
@@ -94,6 +101,26 @@ def _check_descriptions(environment: Environment) -> Iterator[DeclarationIssue]:
             if not any(letter.isalpha() for letter in text):
                 place, remedy = f"tool {tool.name!r}, {thing}", "describe it in a sentence; models read nothing else"
                 yield DeclarationIssue(place, "it has no description", remedy)
+
+
+def _check_agenda(environment: Environment) -> Iterator[DeclarationIssue]:
+    """What happens without a call and is not described, is never planned, or makes no difference."""
+    tools = environment.tools.values()
+    inserted = {one.entity.table for tool in tools for one in tool.effects if isinstance(one, Insert | InsertEach)}
+    shown = {result.entity.table for tool in tools for result in tool.results if isinstance(result, RowsResult)}
+    seen = shown.union(*map(environment.changed_tables, tools), *(tables_of(t) for tool in tools for t in tool.terms))
+    states = [environment.populate(Random(seed)) for seed in range(SEEDS_CHECKED if environment.agenda else 0)]
+    for happening in environment.agenda:
+        table = happening.entity.table
+        place = f"what happens to {table!r}"
+        if not any(letter.isalpha() for letter in happening.description):
+            yield DeclarationIssue(place, "it has no description", "say in a sentence what happens; models read it")
+        if table not in inserted and not any(state.tables.get(table) for state in states):
+            what = f"no tool plans it, and none of {len(states)} initial states does"
+            yield DeclarationIssue(place, what, "let populate or a tool make rows of the table, or remove it")
+        if seen.isdisjoint(effect.entity.table for effect in happening.effects):
+            what = "no tool shows or changes what it changes, or depends on it"
+            yield DeclarationIssue(place, what, "let a look-up show it, or remove it")
 
 
 def _check_phrases(environment: Environment) -> Iterator[DeclarationIssue]:

@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterator
 from random import Random
 
-from lawtrace.environments.runtime.simulation import call_duration, compile_tool, simulate_call
+from lawtrace.environments.runtime.simulation import call_duration, compile_agenda, compile_tool, simulate_call
+from lawtrace.environments.spec.clock import LAST_TIME
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.expressions import EvaluationScope
 from lawtrace.environments.spec.state import State, decode_state, encode_state
@@ -51,7 +52,9 @@ SEEDS_CHECKED = 20
 def check_initial_states(environment: Environment) -> Iterator[DeclarationIssue]:
     """Defects of the states that ``populate`` returns, with the seed of the first example."""
     for seed in range(SEEDS_CHECKED):
-        issue = _invalid_state(environment, seed) or _unusable_tool(environment, seed)
+        issue = _invalid_state(environment, seed)
+        issue = issue or _failing_agenda(environment, environment.populate(Random(seed)), f"populate(Random({seed}))")
+        issue = issue or _unusable_tool(environment, seed)
         if issue is not None:
             yield issue
             return
@@ -118,13 +121,31 @@ def _unusable_tool(environment: Environment, seed: int) -> DeclarationIssue | No
         said = {name: tool.parameter(name).type.encode(value) for name, value in drawn.items() if value is not None}
         now = environment.clock.start(state)
         try:
-            call_duration(environment, simulate_call(environment, state, tool.name, said, now)[0])
+            event, after = simulate_call(environment, state, tool.name, said, now)
+            call_duration(environment, event)
         except Exception as error:  # noqa: BLE001 (user terms; the exception is the finding)
             return DeclarationIssue(
                 f"tool {tool.name!r}, {_failing_condition(tool, EvaluationScope(state, drawn, now))}",
                 f"a call raises {type(error).__name__}: {error}",
                 "compare values of one type: internally, money is cents, days and minutes are numbers",
                 f"For example {tool.name}({json.dumps(said)}) in {example}.",
+            )
+        if issue := _failing_agenda(environment, after, f"{tool.name}({json.dumps(said)}) in {example}"):
+            return issue
+    return None
+
+
+def _failing_agenda(environment: Environment, state: State, example: str) -> DeclarationIssue | None:
+    """Something planned in the state whose effects raise."""
+    for happening in environment.agenda:
+        try:
+            compile_agenda((happening,)).state_at(state, LAST_TIME)
+        except Exception as error:  # noqa: BLE001 (user terms; the exception is the finding)
+            return DeclarationIssue(
+                f"what happens to {happening.entity.table!r}",
+                f"its effects raise {type(error).__name__}: {error}",
+                "compare values of one type: internally, money is cents, days and minutes are numbers",
+                f"For example after {example}.",
             )
     return None
 

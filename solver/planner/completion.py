@@ -4,8 +4,9 @@ The requested calls are given, in order and with their arguments. Z3 chooses at 
 compliance call with any arguments, and keeps all rules (`lawtrace.solver.search.smt.sequence_encoding`). Compliance
 tools take part once something that stands in the way is about them. The number of steps grows from that of the request,
 and calls that no rule needs are taken out, so that the rules are broken without any of those that are left. Where none
-exists up to a number of steps, the obstacles say why: then the lawful outcome is to decline. A *refusal* is such a
-trace: it changes nothing that was asked for, and tells the user.
+exists up to a number of steps, the obstacles say why: then the lawful outcome is to decline. Traces have no pauses. If
+a pause in which something happens without a call might make the request possible, nothing is claimed. A *refusal* is
+such a trace: it changes nothing that was asked for, and tells the user.
 """
 
 import json
@@ -13,6 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, cast
 
+from lawtrace.environments.spec.clock import seconds_at
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.samplers import OneOf
 from lawtrace.environments.spec.state import State
@@ -40,6 +42,7 @@ MAX_ADDED_CALLS = 8
 ADDED_CALLS = (0, 2, 4)
 """How many calls may be added in the first queries. A proof that one call too few does not do takes much longer than to
 find more than enough, because calls can be in any order."""
+_AFTER_A_PAUSE = Unknown("it may be possible after a pause in which something happens without a call")
 _NOT_AS_ENCODED = Unknown("the trace that Z3 found does not run, or breaks a rule")
 
 
@@ -158,10 +161,13 @@ class Completer:
             encoding.forget_rules()
         silence = compile_formula(parse(f"G({Atom(self._silence.name)} -> WX G {Atom(self._silence.name)})"))
         demands = {**demands, self._silence.name: silence}
+        pausing = False
         while True:
             match encoding.choose([(*tools, self._silence.name)] * lengths[0], demands):
                 case Unknown() as unknown:
                     return unknown
+                case Found() if pausing:
+                    return _AFTER_A_PAUSE
                 case Found(solved):
                     trace = self._replayed(initial, requested, solved)
                     broken = [] if trace is None else self._not_kept(trace.events)
@@ -174,10 +180,25 @@ class Completer:
                     further = (self._relevance.helpers(obstacles) & self._environment.compliance_tools) - {*tools}
                     if further:
                         tools = (*tools, *sorted(further))
-                    elif len(lengths) == 1:
+                    elif len(lengths) > 1:
+                        del lengths[0]
+                    elif pausing or not self._may_await(initial, tools):
                         return Impossible(obstacles, length)
                     else:
-                        del lengths[0]
+                        encoding, pausing = (
+                            SequenceEncoding(world, self._encoded, initial, self._use, pauses=True),
+                            True,
+                        )
+
+    def _may_await(self, initial: State, tools: Collection[str]) -> bool:
+        """Whether something may happen without a call before the session ends."""
+        clock, written = self._environment.clock, {t for n in tools for t in self._environment.tools[n].written_tables}
+        start, end = clock.start(initial), clock.end(initial)
+        return any(
+            happening.entity.table in written
+            or any(start < seconds_at(row.values[happening.at]) < end for row in initial.rows(happening.entity.table))
+            for happening in self._environment.agenda
+        )
 
     def _minimal(self, trace: Trace, tools: Collection[str]) -> Trace:
         """The trace without calls of these tools that no rule and no other call needs, the last ones first."""

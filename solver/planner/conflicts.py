@@ -82,11 +82,12 @@ ROW_RULE_STATES: Final = 400
 def row_rule_sequences(environment: Environment, automata: Iterable[Automaton]) -> list[RowRuleSequences]:
     """The sequences that rules with one variable allow, given their automata.
 
-    Without those whose variable does not stand for rows of one table, or that have too many abstract states.
+    Without those whose variable does not stand for rows of one table, or that have too many abstract states; none where
+    things happen without a call, which abstract states do not know.
     """
     found: list[RowRuleSequences] = []
     left = ROW_RULE_STATES
-    for automaton in automata:
+    for automaton in () if environment.agenda else automata:
         if left > 0:
             sequences, states = _row_rule_sequences(environment, automaton, left)
             left -= states
@@ -306,13 +307,17 @@ class Relevance:
                         fields |= read
                 if self._inserting[name] & referred:
                     tools.add(name)
+            for happening in self._environment.agenda:
+                for written, read in _changes(happening.tool):
+                    if written & fields:
+                        fields |= read | {(happening.entity.table, name) for name in happening.entity.fields}
         return {table for table, _ in fields}
 
     def concerned(self, obstacles: Sequence[Obstacle]) -> frozenset[str]:
         """The tools of which a call can help or harm; all others can be inserted without changing anything."""
         named = [self._rules[obstacle.text] for obstacle in obstacles if obstacle.kind == "rule"]
-        tools, _ = self.of(obstacles)
-        if any(rule.counts_steps for rule in named) or not tools:
+        tools, tables = self.of(obstacles)
+        if any(rule.counts_steps for rule in named) or not tools or tables & self._environment.moving_tables:
             return frozenset(self._environment.tools)
         shortest = min((seconds for rule in named for seconds in _spans(rule.parsed)), default=None)
         return tools if shortest is None else tools | self._taking_time(shortest)
@@ -328,8 +333,11 @@ class Relevance:
 
     def helpers(self, obstacles: Sequence[Obstacle]) -> frozenset[str]:
         """The tools that a repair may insert: those that the obstacles are about, and those that let time pass."""
+        tools, tables = self.of(obstacles)
         waits = {name for name, tool in self._environment.tools.items() if not isinstance(tool.duration, int)}
-        return self.of(obstacles)[0] | waits
+        if tables & self._environment.moving_tables:
+            waits |= self._taking_time(60 * SHORT_PART)
+        return tools | waits
 
 
 def _changes(tool: Tool) -> Iterator[tuple[set[FieldOfTable], set[FieldOfTable]]]:

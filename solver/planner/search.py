@@ -46,9 +46,11 @@ def encoded_rows(environment: Environment, state: State, number: int) -> State:
     """The state with `number` rows of each large table, and further ones to which the encoded rows refer by key.
 
     A trace of a few calls refers to a few rows, so Z3 is told of some of each class, and the trace is made in the whole
-    state. A class of rows has the same values in fields of few values, and the same texts of those that tools name.
+    state. All planned things stay, and what they name. A class of rows has the same values in fields of few values, and
+    the same texts of those that tools name.
     """
-    large = {table: rows for table, rows in state.tables.items() if len(rows) > SMALL_TABLE}
+    planned = {happening.entity.table for happening in environment.agenda}
+    large = {table: rows for table, rows in state.tables.items() if len(rows) > SMALL_TABLE and table not in planned}
     if not large:
         return state
     named = _texts_named(environment)
@@ -253,7 +255,10 @@ class TraceSearch:
         encoding = SequenceEncoding(self._environment, self._compiled, initial, self.use, ranges)
         match encoding.solve(tools, walk.wished):
             case Impossible(obstacles, length):
-                self.conflicts.add(tools[:length], self._relevance.concerned(obstacles))
+                if tables & self._environment.moving_tables:  # more may happen in other states
+                    self._give_up(tools)
+                else:
+                    self.conflicts.add(tools[:length], self._relevance.concerned(obstacles))
                 return None
             case Unknown():
                 self._give_up(tools)

@@ -48,7 +48,7 @@ from lawtrace.solver.logic.terms import (
 )
 from lawtrace.solver.logic.windows import Bound, Span, Window
 from lawtrace.solver.planner.argument_choices import plain_chooser
-from lawtrace.solver.planner.search_state import CallChoice, SearchState, apply_call, initial_search_state
+from lawtrace.solver.planner.search_state import CallChoice, SearchState, apply_call, initial_search_state, later
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.events.field_uses import Field, FieldUses
 from lawtrace.solver.search.events.space import edges
@@ -296,7 +296,7 @@ class SessionSampler:
         """What a caller knows after so many calls of a script; None if one of them does not complete."""
         state: SearchState | None = initial_search_state(self.environment, script.initial)
         for call in script.calls[:number]:
-            state = self._repeated(call.tool, call.arguments, replace(state, now=max(state.now, call.at)))
+            state = self._repeated(call.tool, call.arguments, later(self.environment, state, call.at))
             if state is None:
                 return None
         return state

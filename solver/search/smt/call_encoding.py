@@ -128,12 +128,20 @@ class CallEncoding:
     """
 
     def __init__(
-        self, environment: Environment, rules: Mapping[str, Rule], initial: State, *, rlimit: int, list_items: int = 1
+        self,
+        environment: Environment,
+        rules: Mapping[str, Rule],
+        initial: State,
+        *,
+        rlimit: int,
+        list_items: int = 1,
+        pauses: bool = False,
     ) -> None:
         """
         Args:
             rlimit: Z3's resource units for one query. Never seconds: a seed gives the same bytes on every machine.
             list_items: how many items a list of references has; items that turn out equal count once.
+            pauses: whether time may pass between the calls.
         """
         self.environment: Final = environment
         self.logic: Final = SymbolicLogic()
@@ -145,6 +153,7 @@ class CallEncoding:
         self.steps: Final[list[SymbolicStep]] = []
         self._initial = initial
         self._list_items = list_items
+        self._pauses = pauses
         self._end = environment.clock.end(initial)
         start = environment.clock.start(initial)
         self.rules: Final = RuleEncoding(environment, self.logic, TimeBounds(start, self._end))
@@ -189,7 +198,7 @@ class CallEncoding:
         self.steps.append(step)
         self.rules.push(step)
         longest = max((_at_most(self.tools[name].duration, self._end) for name in acts), default=0)
-        latest = min(before.latest + longest, self._end)
+        latest = self._end if self._pauses else min(before.latest + longest, self._end)
         self._positions.append(_Position(following, self._time_after(step, number), latest, known, pending))
         return step
 
@@ -264,6 +273,15 @@ class CallEncoding:
 
     def _time_after(self, step: SymbolicStep, number: int) -> Value:
         """When the call after that step begins: a number where the durations do not depend on the calls."""
+        ended = self._ended(step, number)
+        if not self._pauses:
+            return ended
+        following = z3.Int(f"pause@{number + 1}")
+        self.solver.add(following >= ended)
+        return following
+
+    def _ended(self, step: SymbolicStep, number: int) -> Value:
+        """When the call of that step has ended."""
         durations = {name: self._compiled[name].duration(step.arguments[name], step.time) for name in step.calls}
         if len(durations) == 1:
             return step.time + next(iter(durations.values()))

@@ -86,8 +86,14 @@ class SequenceEncoding:
         initial: State,
         use: SolverUse,
         ranges: InitialRanges | None = None,
+        *,
+        pauses: bool = False,
     ) -> None:
-        """`ranges`: the fields of the initial rows that are open."""
+        """
+        Args:
+            ranges: the fields of the initial rows that are open.
+            pauses: whether time may pass between the calls.
+        """
         self._environment = environment
         self._rules = rules
         self._named = {
@@ -97,7 +103,9 @@ class SequenceEncoding:
         }
         self._use = use
         self._fields: list[_OpenField] = []
-        self._calls = CallEncoding(environment, rules, initial, rlimit=SEQUENCE_RLIMIT, list_items=LIST_ITEMS)
+        self._calls = CallEncoding(
+            environment, rules, initial, rlimit=SEQUENCE_RLIMIT, list_items=LIST_ITEMS, pauses=pauses
+        )
         if ranges is not None:
             self._calls.begin(self._opened(initial, ranges))
         self._choices: tuple[tuple[str, ...], ...] = ()

@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 
 from lawtrace.environments.domains.loader import PAPER_DOMAINS, Domain, load_domain
+from lawtrace.environments.spec.agenda import Happening
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.effects import Delete, Effect, Insert, Update
+from lawtrace.environments.spec.kit import table
 from lawtrace.environments.spec.samplers import OneOf
 from lawtrace.environments.spec.state import Row, State
-from lawtrace.environments.spec.terms import argument
+from lawtrace.environments.spec.terms import argument, constant
 from lawtrace.environments.spec.tools import Fails, FromUser, Parameter, Phrases, Tool
-from lawtrace.environments.spec.types import TEXT
+from lawtrace.environments.spec.types import MOMENT, TEXT
 from lawtrace.schemas.errors import InputError
 from lawtrace.solver.lint.declarations import DeclarationIssue, check_deadlines, lint_declaration
 from lawtrace.solver.lint.rule_grounds import find_ungrounded
@@ -80,11 +83,51 @@ def another_each_time(state: State, random: Random) -> State:
     return WORLD.populate(Random(next(SEEDS)))
 
 
+ARRIVALS = table("arrivals", "arrival", prefix="A-", arrival_id=TEXT, code=TEXT, at=MOMENT)
+LOST = table("lost", "lost bag", prefix="L-", lost_id=TEXT, code=TEXT)
+CANCELS = Update(BOOKINGS, lambda b: b.booking_code == argument("code"), {"operates": constant("cancelled")})
+
+
+def happening(*effects: Effect, description: str = "A flight is cancelled.", planned: bool = True) -> Environment:
+    """The airline in which something happens without a call; `planned`: in each initial state."""
+    row = Row({"arrival_id": "A-1", "code": "-", "at": 739_677 * 1440})
+
+    def populate(random: Random) -> State:
+        return State({**WORLD.populate(random).tables, "arrivals": (row,) if planned else (), "lost": ()})
+
+    return replace(
+        WORLD,
+        entities={**WORLD.entities, "arrivals": ARRIVALS, "lost": LOST},
+        populate=populate,
+        agenda=(Happening(description, ARRIVALS, "at", effects or (CANCELS,)),),
+    )
+
+
 PLANTED: dict[str, tuple[Environment, str, str]] = {
     "a precondition that nothing can meet": (
         with_failure("PayCompensation", Fails("Always.", (argument("amount") < 100) | (argument("amount") > 50))),
         "tool 'PayCompensation'",
         "no compliant trace can call PayCompensation",
+    ),
+    "what happens without a call is not described": (
+        happening(description="-"),
+        "what happens to 'arrivals'",
+        "it has no description",
+    ),
+    "nothing plans what happens": (
+        happening(planned=False),
+        "what happens to 'arrivals'",
+        "no tool plans it, and none of 20 initial states does",
+    ),
+    "what happens makes no difference": (
+        happening(Insert(LOST, {"code": argument("code")})),
+        "what happens to 'arrivals'",
+        "no tool shows or changes what it changes",
+    ),
+    "what happens compares a text with a number": (
+        happening(Delete(BOOKINGS, lambda b: b.ticket_price < argument("code"))),
+        "what happens to 'arrivals'",
+        "its effects raise TypeError",
     ),
     "a parameter that changes nothing": (
         changed(
