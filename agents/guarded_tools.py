@@ -124,7 +124,7 @@ class GuardedWorkbench(Workbench):
     ) -> ToolResult:
         call = Call(name, given, call_id)
         try:
-            decision = self.guard.before(call)
+            decision = await self.guard.before_async(call)
         except Exception as error:
             _logger.exception("guard.failed", tool=name)
             return _error(name, f"Not carried out. It could not be checked: {_described(error)}")

@@ -33,7 +33,16 @@ if TYPE_CHECKING:
     from lawtrace.schemas.errors import InputError, LawtraceError, OperationalError
     from lawtrace.schemas.events import Event
     from lawtrace.schemas.recipe import Recipe
-    from lawtrace.solver.guard.decisions import Allow, Call, Finding, OpenDuty, Refuse, Step
+    from lawtrace.solver.guard.decisions import (
+        Allow,
+        Call,
+        Finding,
+        OpenDuty,
+        Permission,
+        PermissionRequest,
+        Refuse,
+        Step,
+    )
     from lawtrace.solver.guard.guard import Guard
     from lawtrace.solver.guard.log import GuardLog
     from lawtrace.solver.rules import Rule
@@ -54,6 +63,8 @@ __all__ = [
     "LawtraceError",
     "OpenDuty",
     "OperationalError",
+    "Permission",
+    "PermissionRequest",
     "Recipe",
     "Refuse",
     "Rule",
@@ -80,7 +91,16 @@ _NAMES = {
     "schemas.errors": ("InputError", "LawtraceError", "OperationalError"),
     "schemas.events": ("Event",),
     "schemas.recipe": ("Recipe",),
-    "solver.guard.decisions": ("Allow", "Call", "Finding", "OpenDuty", "Refuse", "Step"),
+    "solver.guard.decisions": (
+        "Allow",
+        "Permission",
+        "Call",
+        "Finding",
+        "OpenDuty",
+        "PermissionRequest",
+        "Refuse",
+        "Step",
+    ),
     "solver.guard.guard": ("Guard",),
     "solver.guard.log": ("GuardLog",),
     "solver.rules": ("Rule",),

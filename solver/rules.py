@@ -90,6 +90,7 @@ class Rule(StrictModel):
         provisions: citations of the provisions that the rule rests on.
         kind: what it asks; None for rules that were not sorted, such as extracted ones.
         rationale: how the provision becomes this formula over these tools.
+        ask: whether a person may permit a call that breaks it.
         across_sessions: whether it is about all sessions together, in order of time, instead of each by itself.
     """
 
@@ -104,6 +105,7 @@ class Rule(StrictModel):
     provisions: tuple[str, ...] = ()
     kind: RuleKind | None = None
     rationale: str = ""
+    ask: bool = Field(default=False, exclude_if=lambda value: not value)
     across_sessions: bool = Field(default=False, exclude_if=lambda value: not value)
 
     def __hash__(self) -> int:

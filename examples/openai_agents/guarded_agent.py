@@ -49,7 +49,7 @@ def guarded_tool(function: Callable[..., Any]) -> FunctionTool:
             return "The arguments are not a JSON object."
         async with context.context.turn:
             call = lawtrace.Call(tool.name, arguments, context.tool_call_id)
-            decision = guard.before(call)
+            decision = await guard.before_async(call)
             if isinstance(decision, lawtrace.Refuse):
                 return decision.reason
             call = decision.call or call

@@ -1,9 +1,13 @@
 """``lawtrace guard``: an MCP proxy that enforces rules in front of an MCP server."""
 
 import importlib.util
+import json
 import os
 import secrets
+import shlex
+import subprocess
 import time
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +20,8 @@ from lawtrace.runs.cli.output import print_note
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.schemas.choices import Fallback, GuardMode
 from lawtrace.schemas.errors import InputError, LawtraceError, OperationalError
+from lawtrace.schemas.events import known_parts
+from lawtrace.solver.guard.decisions import Permission, PermissionRequest
 from lawtrace.solver.rules import load_rules
 
 
@@ -33,6 +39,8 @@ def guard(
     on_arguable: Annotated[
         Fallback, typer.Option(help="What happens to calls that break rules under some readings of the law.")
     ] = "refuse",
+    ask: Annotated[str | None, typer.Option(help="Command that permits a call by exit code 0.")] = None,
+    ask_timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for its answer.")] = 300,
     principal: Annotated[str | None, typer.Option(help="On whose behalf calls are made: by.principal.")] = None,
     role: Annotated[str | None, typer.Option(help="In which role: by.role of rules.")] = None,
     error_texts: Annotated[
@@ -77,6 +85,8 @@ def guard(
             mode=mode,
             fallback=fallback,
             on_arguable=on_arguable,
+            ask=None if ask is None else partial(_ask_command, shlex.split(ask), ask_timeout),
+            ask_timeout=ask_timeout,
             principal=principal,
             role=role,
             error_texts=read_error_texts(error_texts, "--error-text"),
@@ -85,3 +95,17 @@ def guard(
         )
         serve_guard(session, command=command or [], url=url, token=os.environ.get(TOKEN_VARIABLE), timeout=timeout)
     return CommandResult({**session.labels, "log": str(log)})
+
+
+def _ask_command(command: list[str], timeout: float, question: PermissionRequest) -> Permission:
+    """Run a command with the question on standard input; the first line that it prints is the reason."""
+    call, finding = question.call, question.finding
+    asked = {
+        "tool": call.tool,
+        "arguments": dict(call.arguments),
+        "by": known_parts(call.by),
+        "question": str(question),
+    }
+    given = json.dumps({**asked, "rules": finding.rules, "provisions": finding.provisions})
+    ran = subprocess.run(command, input=given, capture_output=True, text=True, timeout=timeout, check=False)  # noqa: S603
+    return Permission(ran.returncode == 0, words=ran.stdout.partition("\n")[0])

@@ -19,6 +19,7 @@ from lawtrace.runs.audit.transcripts import unwrap_result
 from lawtrace.schemas.choices import Fallback, GuardMode
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.events import SPEAKERS, Actor, CallOutcome, Event, Json
+from lawtrace.solver.guard.asking import Ask
 from lawtrace.solver.guard.decisions import Allow, Call, Decision, OpenDuty, Refuse, Unchecked
 from lawtrace.solver.guard.guard import Guard
 from lawtrace.solver.guard.log import GuardLog, Recorder, is_recordable
@@ -39,6 +40,8 @@ class GuardedSession:
         mode: GuardMode = "refuse",
         fallback: Fallback = "refuse",
         on_arguable: Fallback = "refuse",
+        ask: Ask | None = None,
+        ask_timeout: float = 300,
         principal: str | None = None,
         role: str | None = None,
         error_texts: tuple[str, ...] = (),
@@ -54,6 +57,8 @@ class GuardedSession:
             mode: see `lawtrace.Guard`.
             fallback: what to do about calls that cannot be decided.
             on_arguable: what to do about calls that break rules under some readings of the law only.
+            ask: asks a person about calls that are arguable or break rules with `ask` only; see `lawtrace.Guard`.
+            ask_timeout: seconds for the answer.
             principal: on whose behalf the client calls.
             role: as which.
             error_texts: patterns for the beginning of results that are texts of errors.
@@ -64,6 +69,8 @@ class GuardedSession:
         self.mode: Final[GuardMode] = mode
         self.fallback: Final[Fallback] = fallback
         self._on_arguable: Final[Fallback] = on_arguable
+        self._ask: Final = ask
+        self._ask_timeout: Final = ask_timeout
         self._actor: Final = Actor(principal, role, log.conversation)
         self._error_texts: Final = error_texts
         self._rules: Final = tuple(rules)
@@ -133,7 +140,9 @@ class GuardedSession:
             [imported.schema(name) for name in sorted(imported.names - SPEAKERS.keys())],
             mode=self.mode,
             on_undecided=self.fallback,
-            on_arguable=self._on_arguable,
+            on_arguable="ask" if self._ask and self._on_arguable == "refuse" else self._on_arguable,
+            ask=self._ask,
+            ask_timeout=self._ask_timeout,
             on_unknown=self.fallback,
             clock=self._clock,
             regulation=self._regulation,

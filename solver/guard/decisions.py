@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.events import SPEAKERS, Actor, Event, Json
+from lawtrace.schemas.events import SPEAKERS, Actor, Event, Json, name_actor
 from lawtrace.solver.rules import Rule
 
 MAX_WORDS: Final = 60
@@ -112,6 +112,25 @@ def in_words(steps: Sequence[Step]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Permission:
+    """What a person said of a call.
+
+    Attributes:
+        granted: whether it may be made.
+        by: who said so.
+        words: the reason, for log and agent.
+    """
+
+    granted: bool
+    by: str = ""
+    words: str = ""
+
+    def __str__(self) -> str:
+        said = f"{self.by or 'A person'} {'permitted' if self.granted else 'did not permit'} it"
+        return f"{said}: {self.words}" if self.words else f"{said}."
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """Why a guard objects to a call.
 
@@ -123,6 +142,7 @@ class Finding:
         unanswered: calls of which it is not known whether they were carried out, and that may be why.
         arguable: for a call that is ruled out under some readings of the law only, the open questions, and what each
             reading says, in sentences.
+        answer: what a person said, if one was asked.
     """
 
     rules: tuple[str, ...]
@@ -131,20 +151,22 @@ class Finding:
     undecided: bool = False
     unanswered: tuple[Call, ...] = ()
     arguable: tuple[str, ...] = ()
+    answer: Permission | None = None
 
     @property
     def reason(self) -> str:
         """What to do, then which provisions are at stake, then what is not known, and what is open in law."""
         unknown = f"It is not known whether {_listed(self.unanswered)} happened." if self.unanswered else ""
+        said = "" if self.answer is None else str(self.answer)
         if self.undecided:
             undecided = "It could not be decided within the budget whether all duties can be met afterwards."
-            return " ".join(part for part in (undecided, unknown) if part)
+            return " ".join(part for part in (said, undecided, unknown) if part)
         otherwise = "Otherwise it" if self.first else "It"
         if len(self.rules) > 1 and len(self.provisions) > 1:
             law = f"{otherwise} would make it impossible to meet all of these: {' '.join(self.provisions)}"
         else:
             law = f"{otherwise} would rule out compliance with this: {' '.join(self.provisions)}"
-        return " ".join(part for part in (in_words(self.first), law, unknown, *self.arguable) if part)
+        return " ".join(part for part in (said, in_words(self.first), law, unknown, *self.arguable) if part)
 
 
 def _listed(calls: Sequence[Call]) -> str:
@@ -171,7 +193,9 @@ def join_findings(findings: Sequence[Finding]) -> Finding:
         tuple(dict.fromkeys(rule for finding in findings for rule in finding.rules)),
         tuple(dict.fromkeys(one for finding in findings for one in finding.provisions)),
         tuple(step for first in _distinct(finding.first for finding in findings) for step in first),
+        undecided=all(finding.undecided for finding in findings),
         unanswered=tuple(dict.fromkeys(call for finding in findings for call in finding.unanswered)),
+        arguable=tuple(dict.fromkeys(one for finding in findings for one in finding.arguable)),
     )
 
 
@@ -222,6 +246,23 @@ class Refuse:
 
 
 Decision = Allow | Refuse
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionRequest:
+    """A call that a person decides about.
+
+    Attributes:
+        call: the call, with who acts.
+        finding: what speaks against it.
+    """
+
+    call: Call
+    finding: Finding
+
+    def __str__(self) -> str:
+        who = "" if self.call.by is None else f", by {name_actor(self.call.by)}"
+        return f"May this call be made: {self.call}{who}? {self.finding.reason}"
 
 
 def cite(rule: Rule, regulation: Regulation | None) -> str:

@@ -31,12 +31,15 @@ from lawtrace.schemas.choices import Fallback, GuardMode, OnArguable
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import SPEAKERS, Actor, CallOutcome, Event, Json, message_event
 from lawtrace.schemas.questions import ReadingsVerdict, TraceOutcome
+from lawtrace.solver.guard.asking import Ask, ask_and_await, ask_and_wait
 from lawtrace.solver.guard.decisions import (
     Allow,
     Call,
     Decision,
     Finding,
     OpenDuty,
+    Permission,
+    PermissionRequest,
     Refuse,
     Step,
     Unchecked,
@@ -73,6 +76,8 @@ _OF_A_CALL: Final[Mapping[TraceOutcome, str]] = {"broken": "ruled out", "kept": 
 
 MAX_ADVICE: Final = 500
 """How many events the search for what to do first, or for the rules to name, tries at most."""
+_Findings = Sequence[tuple[PossibleTraces, Sequence[Mapping[str, str]], Finding]]
+"""What speaks against a call: where it is known, under which readings, and what."""
 _Traces = Sequence[tuple[Component, PendingOutcomes]]
 """Possible traces, each with what the calls in its queue may become."""
 
@@ -101,7 +106,8 @@ class Guard:
         on_undecided: Fallback = "refuse",
         on_arguable: OnArguable = "ask",
         on_unknown: Fallback = "refuse",
-        ask: Callable[[Finding], bool] | None = None,
+        ask: Ask | None = None,
+        ask_timeout: float = 300,
         steps: int = MAX_STEPS,
         clock: Callable[[], float] = clocks.time,
         regulation: Regulation | None = None,
@@ -118,7 +124,9 @@ class Guard:
             on_arguable: what to do about a call that is ruled out under some readings of the law only.
             on_unknown: what to do about tools that are not in `tools`, and arguments that the schema of a tool does not
                 list, if it does not deny that there are others.
-            ask: told of an arguable call, says whether it may be made; without it, the call is refused.
+            ask: asks a person about a call that is arguable, or breaks only rules with `ask`; without it, the call is
+                refused. It may be a coroutine function. The session can go on meanwhile.
+            ask_timeout: seconds in which there has to be an answer.
             steps: how many events one decision tries.
             clock: the time in seconds, for rules about time.
             regulation: the text that refusals cite; that of the environment by default.
@@ -144,12 +152,19 @@ class Guard:
             raise InputError(f"rule {twice!r} occurs twice; give each rule its own id")
         self._options: Final = GuardOptions(mode, on_undecided, on_arguable, on_unknown, steps, advice)
         self._ask: Final = ask
+        self._ask_timeout: Final = ask_timeout
         self._groups: Final = question_groups(self._rules)
         self._questions: Final = {question.id: question for rule in self._rules for question in rule.questions}
         self._regulation: Final = regulation
-        apart, together = (rules_across(self._rules, across=across) for across in (False, True))
-        self._compiled: Final = compile_components(apart, self.tools)
-        self._across: Final = PossibleTraces(compile_components(together, self.tools))
+        apart, together = (
+            [
+                (compile_components(some, self.tools), asks)
+                for some, asks in _by_decision(rules_across(self._rules, across=one))
+            ]
+            for one in (False, True)
+        )
+        self._compiled: Final = apart
+        self._across: Final = tuple(PossibleTraces(compiled, asks=asks) for compiled, asks in together if compiled)
         self._lock: Final = threading.RLock()  # also of the sessions that are opened: they try events on one monitor
         self._begin(clock, log, Actor())
 
@@ -179,11 +194,10 @@ class Guard:
 
     def _begin(self, clock: Callable[[], float], log: GuardLog | None, actor: Actor) -> None:
         self._clock = clock
-        if actor.session is None and (log is not None or self._across.compiled):
+        if actor.session is None and (log is not None or self._across):
             actor = replace(actor, session=log.conversation if log else secrets.token_hex(8))
         self._actor = None if actor == Actor() else actor
-        self._traces = PossibleTraces(self._compiled, actor=actor)
-        self._scopes = (self._traces, self._across) if self._across.compiled else (self._traces,)
+        self._own = tuple(PossibleTraces(compiled, actor=actor, asks=asks) for compiled, asks in self._compiled)
         self._heard = dict[str, None]()
         self._undecided = 0
         self._log = Recorder(log, self.mode)
@@ -193,34 +207,78 @@ class Guard:
             more = {"error_texts": texts} if texts else {}
             self._log.note(int(clock()), "tools", tools=[*map(as_mcp, self.tools.values())], **more)
 
+    @property
+    def _traces(self) -> PossibleTraces:
+        """What is known of the rules of the session that no person decides about; every call is in it."""
+        return self._own[0]
+
+    @property
+    def _scopes(self) -> tuple[PossibleTraces, ...]:
+        return (*self._own, *self._across)
+
     # Calls
 
     def before(self, call: Call | Mapping[str, Any], *, time: int | None = None) -> Decision:
         """Decide whether a call may be made. If it is allowed, `after` must record its outcome.
 
         Defaults of arguments are filled in as the schema of the tool says; what is allowed is the call with them, and
-        only that may be made. What does not fit the schema is refused, since the tool might convert it.
+        only that may be made. What does not fit the schema is refused, since the tool might convert it. If a person has
+        to be asked, it waits for the answer, and then decides again.
 
         `time`: in seconds; the clock's by default. Raises InputError if the call has no name or its arguments are not
         an object.
         """
+        asked: PermissionRequest | None = None
+        answer: Permission | None = None
+        while isinstance(decision := self._before(call, time, asked, answer), PermissionRequest):
+            assert self._ask is not None
+            asked, answer = decision, ask_and_wait(self._ask, decision, self._ask_timeout)
+        return decision
+
+    async def before_async(self, call: Call | Mapping[str, Any], *, time: int | None = None) -> Decision:
+        """As `before`, in an event loop, which goes on while a person is asked."""
+        asked: PermissionRequest | None = None
+        answer: Permission | None = None
+        while isinstance(decision := self._before(call, time, asked, answer), PermissionRequest):
+            assert self._ask is not None
+            asked, answer = decision, await ask_and_await(self._ask, decision, self._ask_timeout)
+        return decision
+
+    def _before(
+        self,
+        call: Call | Mapping[str, Any],
+        time: int | None,
+        asked: PermissionRequest | None,
+        answer: Permission | None,
+    ) -> Decision | PermissionRequest:
+        """A decision, or what has to be asked first. ``answer``: to the question that was asked."""
         wanted, wrong = self._read(call)
         with self._lock:
             now = self._time(time)
+            permitted: Sequence[PossibleTraces] = ()
             if wrong is not None:
                 decision = self._unchecked(wrong)
             else:
-                decision = self._decide(
+                found = self._find(
                     wanted.tool,
                     lambda vocabulary: vocabulary.call_results(wanted.tool, wanted.arguments, now, wanted.by),
                     now,
                 )
+                decision = self._decide(wanted.tool, found, asked, answer)
+                permitted = [scope for scope, _, _ in found if scope.asks]
+            if isinstance(decision, Finding):
+                self._log.note(now, "asked", tool=wanted.tool, rules=[*decision.rules], reason=decision.reason)
+                return PermissionRequest(wanted, decision)
             self._undecided += decision.finding is not None and decision.finding.undecided
             number = self._log.decided(now, wanted, decision)
             if isinstance(decision, Allow):
                 decision = replace(decision, call=wanted)
             for scope in self._scopes:
-                if isinstance(decision, Allow) and wanted.tool not in SPEAKERS:
+                if (
+                    isinstance(decision, Allow)
+                    and wanted.tool not in SPEAKERS
+                    and (scope not in permitted or self.mode != "refuse")
+                ):
                     scope.allow(wanted, now, number)
                 else:
                     scope.skip(wanted, now)
@@ -258,7 +316,9 @@ class Guard:
         with self._lock:
             now = self._time(event.time)
             event = replace(event, time=now, by=self._actor)
-            decision = self._decide(event.tool, lambda _: Representatives([event]), now)
+            decision = self._decide(event.tool, self._find(event.tool, lambda _: Representatives([event]), now))
+            if isinstance(decision, Finding):
+                decision = Refuse(decision)
             self._undecided += decision.finding is not None and decision.finding.undecided
             self._log.reviewed(now, event, decision)
             for scope in self._scopes:
@@ -400,39 +460,59 @@ class Guard:
 
     # Decisions
 
-    def _decide(self, tool: str, results: Callable[[Vocabulary], Representatives], now: int) -> Decision:
-        findings: list[tuple[Sequence[Mapping[str, str]], Finding]] = []
-        for scope in self._scopes:
-            for number, compiled in enumerate(scope.compiled):
-                if compiled.concerns(tool):
-                    findings += self._objections(scope, number, results(compiled.vocabulary), now)
-        if not findings:
+    def _find(self, tool: str, results: Callable[[Vocabulary], Representatives], now: int) -> _Findings:
+        """What speaks against a call."""
+        return [
+            (scope, *one)
+            for scope in self._scopes
+            for number, compiled in enumerate(scope.compiled)
+            if compiled.concerns(tool)
+            for one in self._objections(scope, number, results(compiled.vocabulary), now)
+        ]
+
+    def _decide(
+        self, tool: str, found: _Findings, asked: PermissionRequest | None = None, answer: Permission | None = None
+    ) -> Decision | Finding:
+        """A decision, or what a person has to be asked about. ``answer``: to what was asked."""
+        if not found:
             return Allow()
-        certain = [(readings, finding) for readings, finding in findings if not finding.undecided]
-        readings = self._readings([under for under, _ in certain])
-        finding = join_findings([finding for _, finding in certain]) if certain else findings[0][1]
-        if readings is not None:
-            finding = replace(
-                finding, arguable=(explain_readings(readings, self._questions, "The call is", _OF_A_CALL),)
-            )
-        refused = self.mode == "refuse" and self._refuses(finding)
+        finding = self._join([(under, one) for scope, under, one in found if not scope.asks])
+        permissible = [one for scope, _, one in found if scope.asks]
+        refused = False
+        if self.mode == "refuse" and finding is not None:
+            refused, arguable = self._refuses(finding), bool(finding.arguable) and self._options.on_arguable == "ask"
+            permissible += [finding] if arguable else []
+        if self.mode != "refuse" or finding is None or not permissible:
+            finding = join_findings([*([] if finding is None else [finding]), *permissible])
+        if permissible and not refused and self.mode == "refuse":
+            finding = join_findings(permissible)
+            if self._ask is not None and (asked is None or not {*finding.rules} <= {*asked.finding.rules}):
+                return finding
+            finding = replace(finding, answer=answer)
+            refused = answer is None or not answer.granted
         say = _logger.warning if finding.undecided and not refused else _logger.info
         say("guard.objection", tool=tool, rules=finding.rules, undecided=finding.undecided, refused=refused)
         if refused:
             return Refuse(finding)
-        warns = self.mode == "warn" and bool(certain)
+        warns = self.mode == "warn" and not finding.undecided
         return Allow(f"Carried out, but it rules out compliance. {finding.reason}" if warns else None, finding)
 
+    def _join(self, findings: Sequence[tuple[Sequence[Mapping[str, str]], Finding]]) -> Finding | None:
+        """One finding for all that are certain, else the first; with what each reading says if it turns on that."""
+        if not findings:
+            return None
+        certain = [(readings, finding) for readings, finding in findings if not finding.undecided]
+        readings = self._readings([under for under, _ in certain])
+        finding = join_findings([finding for _, finding in certain]) if certain else findings[0][1]
+        if readings is None:
+            return finding
+        return replace(finding, arguable=(explain_readings(readings, self._questions, "The call is", _OF_A_CALL),))
+
     def _refuses(self, finding: Finding) -> bool:
+        """Whether a call is refused without asking."""
         if finding.undecided:
             return self._options.on_undecided == "refuse"
-        if not finding.arguable:
-            return True
-        match self._options.on_arguable:
-            case "ask":
-                return self._ask is None or not self._ask(finding)
-            case choice:
-                return choice == "refuse"
+        return not finding.arguable or self._options.on_arguable == "refuse"
 
     def _readings(self, objecting: Sequence[Sequence[Mapping[str, str]]]) -> ReadingsVerdict | None:
         """Under which readings some component objects; None if one objects, or none does, under all of them.
@@ -581,12 +661,11 @@ class Guard:
     def snapshot(self) -> bytes:
         """Everything that later decisions depend on, as JSON. It contains the events that the rules are about."""
         with self._lock:
-            across = self._across.state if self._across.compiled else None
-            heard = (*self._heard,)
-            rules = digest_of(self._rules, self.tools)
-            return dump_snapshot(
-                Snapshot(VERSION, rules, self._options, self._traces.state, across, heard, self._actor)
-            )
+            session, *asking = (scope.state for scope in self._own)
+            across = tuple(scope.state for scope in self._across)
+            rules, heard = digest_of(self._rules, self.tools), (*self._heard,)
+            known = Snapshot(VERSION, rules, self._options, session, (*asking,), across, heard, self._actor)
+            return dump_snapshot(known)
 
     @classmethod
     def restore(
@@ -595,6 +674,7 @@ class Guard:
         rules: Iterable[Rule],
         tools: Tools,
         *,
+        ask: Ask | None = None,
         clock: Callable[[], float] = clocks.time,
         regulation: Regulation | None = None,
         log: GuardLog | None = None,
@@ -604,7 +684,7 @@ class Guard:
         Raises InputError if the snapshot is damaged, of another version, or of other rules or tools.
         """
         content = read_snapshot(snapshot)
-        guard = cls(rules, tools, **asdict(content.options), clock=clock, regulation=regulation, log=log)
+        guard = cls(rules, tools, **asdict(content.options), ask=ask, clock=clock, regulation=regulation, log=log)
         guard.load(snapshot)
         return guard
 
@@ -622,8 +702,18 @@ class Guard:
             raise InputError(f"the snapshot is of a guard in the mode {mode!r}, not {self.mode!r}")
         with self._lock:
             self._actor = content.actor
-            self._traces = PossibleTraces(self._compiled, content.session, actor=content.actor or Actor())
+            self._own = tuple(
+                PossibleTraces(compiled, state, actor=content.actor or Actor(), asks=asks)
+                for (compiled, asks), state in zip(self._compiled, (content.session, *content.asking), strict=True)
+            )
             self._heard = dict.fromkeys(content.heard)
-            if content.across is not None and self._across.now is None:
-                self._across.take(content.across)
-            self._scopes = (self._traces, *self._scopes[1:])
+            for scope, state in zip(self._across, content.across, strict=True):
+                if scope.now is None:
+                    scope.take(state)
+
+
+def _by_decision(rules: Sequence[Rule]) -> Iterator[tuple[Sequence[Rule], bool]]:
+    """The rules that are defended together; and each about which a person may be asked, by itself: a call that is
+    permitted has not happened to it. With whether one may be asked."""
+    yield [rule for rule in rules if not rule.ask], False
+    yield from (([rule], True) for rule in rules if rule.ask)

@@ -10,7 +10,7 @@ import json
 import os
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self, cast
@@ -203,6 +203,8 @@ class Recorder:
                 "provisions": list(finding.provisions),
                 "first": [str(step) for step in finding.first],
             }
+            if finding.answer is not None:
+                shown["asked"] = asdict(finding.answer)
             if finding.arguable:
                 shown["arguable"] = list(finding.arguable)
             if finding.undecided:

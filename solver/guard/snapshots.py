@@ -36,7 +36,8 @@ class Snapshot:
 
     Attributes:
         rules: the digest of its rules and tools.
-        across: what rules across sessions depend on; None if there are none.
+        asking: the same for each rule about which a person may be asked.
+        across: the same for rules across sessions.
         heard: the ids of the messages that it was told.
         actor: who acts in the session.
     """
@@ -45,7 +46,8 @@ class Snapshot:
     rules: str
     options: GuardOptions
     session: SessionState
-    across: SessionState | None = None
+    asking: tuple[SessionState, ...] = ()
+    across: tuple[SessionState, ...] = ()
     heard: tuple[str, ...] = ()
     actor: Actor | None = None
 
@@ -68,6 +70,8 @@ def read_snapshot(snapshot: bytes | str) -> Snapshot:
 
 def digest_of(rules: Iterable[Rule], tools: Mapping[str, ToolSchema]) -> str:
     """Of everything that decisions depend on besides the trace and the options."""
-    known = [[rule.id, str(rule.parsed), rule.source, dict(rule.under), rule.across_sessions] for rule in rules]
+    known = [
+        [rule.id, str(rule.parsed), rule.source, dict(rule.under), rule.across_sessions, rule.ask] for rule in rules
+    ]
     schemas = [[tool.name, tool.parameters, tool.result] for tool in tools.values()]
     return hashlib.sha256(json.dumps([known, schemas], sort_keys=True).encode()).hexdigest()

@@ -153,6 +153,7 @@ class PossibleTraces:
 
     Attributes:
         compiled: the rules.
+        asks: whether a person may permit what they object to.
         traces: those that are possible.
         too_many: whether more would be, so that nothing can be decided.
         unanswered: the calls whose answers never came.
@@ -160,13 +161,19 @@ class PossibleTraces:
     """
 
     def __init__(
-        self, compiled: Sequence[CompiledComponent], state: SessionState | None = None, *, actor: Actor | None = None
+        self,
+        compiled: Sequence[CompiledComponent],
+        state: SessionState | None = None,
+        *,
+        actor: Actor | None = None,
+        asks: bool = False,
     ) -> None:
         """`state`: of another session with the same rules. `actor`: who alone acts; None for anyone.
 
         Raises ValueError if the state is of other rules.
         """
         self.compiled: Final = compiled
+        self.asks: Final = asks
         self._actor: Final = actor
         self.traces = [SessionTrace(compiled, actor=actor)]
         self.too_many = False

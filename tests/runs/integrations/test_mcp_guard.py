@@ -412,3 +412,24 @@ async def test_server_that_dies_answers_by_errors(tmp_path: Path) -> None:
     with pytest.RaisesGroup(MCPError, allow_unwrapped=True, flatten_subgroups=True), anyio.fail_after(60):
         async with Client(server):
             pass
+
+
+@pytest.mark.slow
+async def test_a_command_permits_calls(tmp_path: Path) -> None:
+    rules, log, program = tmp_path / "rules.toml", tmp_path / "guard.jsonl", tmp_path / "ask.py"
+    rules.write_text(
+        '[[rules]]\nid = "asked"\nask = true\nformula = \'G !CheckAuthorization(not by.role == "supervisor")\'\n'
+    )
+    program.write_text(
+        "import json, sys\nasked = json.load(sys.stdin)\nprint('ok for', asked['by']['principal'])\n"
+        "sys.exit(asked['by']['principal'] != 'ann')\n"
+    )
+    serve = [LAWTRACE, "env", "serve", "banking", "--seed", "7", "--out"]
+    for principal, role, refused in (("ann", "clerk", False), ("bob", "clerk", True), ("sam", "supervisor", False)):
+        who = ["--principal", principal, "--role", role, "--ask", f"{sys.executable} {program}"]
+        words = ["guard", "--rules", str(rules), "--log", str(log), *who, "--", *serve, str(tmp_path / principal)]
+        async with Client(StdioServerParameters(command=LAWTRACE, args=words, env={**os.environ})) as client:
+            assert (await client.call_tool("CheckAuthorization", {})).is_error == refused
+    decisions = [json.loads(line).get("decision", {}) for line in log.read_text().splitlines()]
+    answers = [decision["asked"] for decision in decisions if "asked" in decision]
+    assert [(one["granted"], one["words"]) for one in answers] == [(True, "ok for ann"), (False, "ok for bob")]

@@ -9,7 +9,7 @@ import pytest
 
 from lawtrace.schemas.choices import OnArguable
 from lawtrace.schemas.questions import Question, Reading
-from lawtrace.solver.guard.decisions import Allow, Call, Decision, Finding, Refuse
+from lawtrace.solver.guard.decisions import Allow, Call, Decision, PermissionRequest, Refuse
 from lawtrace.solver.guard.guard import Guard
 from lawtrace.solver.interpretations import enumerate_interpretations, is_active, question_groups
 from lawtrace.solver.rules import Rule
@@ -76,7 +76,9 @@ def test_a_call_is_refused_if_it_is_under_all_interpretations(number: int) -> No
                 guard = Guard.restore(before, world.rules, world.tools)
 
 
-def guard_of(on_arguable: OnArguable, answers: Sequence[bool] = (), asked: list[Finding] | None = None) -> Guard:
+def guard_of(
+    on_arguable: OnArguable, answers: Sequence[bool] = (), asked: list[PermissionRequest] | None = None
+) -> Guard:
     rules = [
         Rule(
             id="b-first",
@@ -88,16 +90,16 @@ def guard_of(on_arguable: OnArguable, answers: Sequence[bool] = (), asked: list[
     ]
     answer = iter(answers)
 
-    def ask(finding: Finding) -> bool:
+    def ask(question: PermissionRequest) -> bool:
         assert asked is not None
-        asked.append(finding)
+        asked.append(question)
         return next(answer)
 
     return Guard(rules, ["A", "B"], on_arguable=on_arguable, ask=ask if answers else None, clock=lambda: 0)
 
 
 def test_what_is_arguable_is_asked_or_decided_by_choice() -> None:
-    call, asked = Call("A"), list[Finding]()
+    call, asked = Call("A"), list[PermissionRequest]()
     assert isinstance(guard_of("allow").before(call), Allow)
     refused = guard_of("refuse").before(call)
     assert isinstance(refused, Refuse)
@@ -107,7 +109,7 @@ def test_what_is_arguable_is_asked_or_decided_by_choice() -> None:
     assert isinstance(guard_of("ask").before(call), Refuse)
     assert isinstance(guard_of("ask", [True], asked).before(call), Allow)
     assert isinstance(guard_of("ask", [False], asked).before(call), Refuse)
-    assert [finding.rules for finding in asked] == [("b-first",)] * 2
+    assert [question.finding.rules for question in asked] == [("b-first",)] * 2
 
 
 def test_a_duty_says_under_which_readings_it_is_open() -> None:
