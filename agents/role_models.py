@@ -10,7 +10,7 @@ from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES, ScriptedRole
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompt, Prompts
 from lawtrace.schemas.log_entries import Context
-from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
+from lawtrace.schemas.model_spec import ModelSpec, Parameters
 
 
 @dataclass(frozen=True)
@@ -23,16 +23,17 @@ class RoleModels:
 
     clients: ModelClients
     models: Mapping[str, ModelSpec]
-    parameters: ModelParameters
+    parameters: Parameters
     prompts: Prompts = DEFAULT_PROMPTS
     offline: Mapping[str, ScriptedRole] = field(default_factory=lambda: OFFLINE_ROLES)
 
     def client(self, role: str, context: Context) -> ChatCompletionClient:
         spec = self.models[role]
         place = context.at(role=role)
+        parameters = self.parameters.of(spec, role)
         if spec.provider == "offline":
-            return self.clients.wrap(ScriptedClient(self.offline[role]), spec, place, self.parameters)
-        return self.clients.client_for(spec, place, self.parameters)
+            return self.clients.wrap(ScriptedClient(self.offline[role]), spec, place, parameters)
+        return self.clients.client_for(spec, place, parameters)
 
     def prompt(self, role: str) -> Prompt:
         return self.prompts[role]

@@ -156,18 +156,19 @@ def plan_of(resolved: ResolvedRecipe) -> RunPlan:
     """Count the calls of endpoints and replays; offline roles and built-in models make none."""
     recipe, tally = resolved.recipe, CallTally(resolved.recipe)
     variants = [inputs for _, inputs in resolved.variants]
-    answer = recipe.parameters.max_tokens
     # Later prompts of a conversation contain the earlier answers.
     turns = recipe.attempts.tools.turns if recipe.attempts.mode != "program" else recipe.conversation.rounds * MAX_TRIES
     characters = max(map(_characters, variants))
-    prompt = characters * 2 // CHARACTERS_PER_TOKEN + 2_000 + turns * (answer or 0)
+    prompt = characters * 2 // CHARACTERS_PER_TOKEN + 2_000
     usual_prompt = characters // USUAL_CHARACTERS_PER_TOKEN + 500
     seen: set[str] = set()
     for inputs in variants:
         stages = {stage.name: stage for stage in task_stages(inputs)}
         for name, key in planned_keys([*stages.values()], inputs, run_targets(inputs)).items():
             for calls in stages[name].calls(inputs) if key not in seen else ():
-                tally.add(calls, prompts=calls.most * prompt, answer=answer, usual_prompt=usual_prompt)
+                answer = recipe.parameters.of(ModelSpec.parse(calls.model), calls.role).max_tokens
+                prompts = calls.most * (prompt + turns * (answer or 0))
+                tally.add(calls, prompts=prompts, answer=answer, usual_prompt=usual_prompt)
             seen.add(key)
     return RunPlan(**tally.plan, variants=len(variants))
 

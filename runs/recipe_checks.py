@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from random import Random
 
-from lawtrace.agents.models.endpoints import access_to
+from lawtrace.agents.models.endpoints import access_to, unlisted_model
+from lawtrace.environments.logs import get_logger
 from lawtrace.runs.call_plan import CallPlan
 from lawtrace.runs.stages.resolve import ResolvedRecipe, resolve_recipe
 from lawtrace.runs.stages.stage import StageInputs
@@ -17,6 +18,8 @@ from lawtrace.schemas.model_spec import ENDPOINTS, ModelSpec
 from lawtrace.schemas.recipe import Recipe
 from lawtrace.solver.planner.trace_spec import check_constraints, check_difficulty
 from lawtrace.solver.rules import check_rules
+
+log = get_logger(__name__)
 
 
 def prepare_recipe(
@@ -86,14 +89,21 @@ def check_prices(recipe: CallOptions, models: Iterable[str]) -> None:
             raise InputError(f'budget.money: what does {model!r} cost? Give its price in [prices."{model}"]')
 
 
-def check_access(plan: CallPlan) -> None:
-    """Check before the first call that every model has its address and key, or its event log to replay.
+def check_access(plan: CallPlan, tested: Iterable[str] = ()) -> None:
+    """Check before the first call that every model has its address and key, or its event log to replay, and that the
+    agents among the models under test can be imported. A model that its endpoint does not list is a warning: some
+    endpoints answer to other names.
 
     Raises InputError with what is missing.
     """
-    for line in plan.calls:
-        spec = ModelSpec.parse(line.model)
+    for spec in dict.fromkeys(map(ModelSpec.parse, (*(line.model for line in plan.calls), *tested))):
         if spec.provider == "replay":
             EventLogFile.open(Path(spec.name)).close()
         elif spec.provider in ENDPOINTS:
             access_to(spec.provider, os.environ, spec)
+            if warning := unlisted_model(spec, os.environ):
+                log.warning(warning)
+        elif spec.provider == "python":
+            from lawtrace.agents.own_agent import load_agent  # imports AutoGen, which a dry run does not
+
+            load_agent(spec.name)

@@ -41,6 +41,7 @@ class EmbeddingEndpoint:
     client: "AsyncOpenAI"
     model: str
     key: str = field(default="", repr=False)
+    address: str = ""
 
     async def ask(self, call: ModelCall) -> CreateResult:
         texts = [message.content for message in plain_messages(call.request.messages)]
@@ -67,7 +68,7 @@ def connect_embeddings(spec: ModelSpec, environment: Mapping[str, str]) -> Embed
     from openai import AsyncOpenAI  # takes half a second
 
     client = AsyncOpenAI(base_url=access.address, api_key=access.key, max_retries=0)
-    return EmbeddingEndpoint(client, spec.name, access.key)
+    return EmbeddingEndpoint(client, spec.name, access.key, access.shown)
 
 
 def embedding_client(clients: ModelClients, spec: ModelSpec, context: Context) -> RecordedClient:

@@ -1,8 +1,10 @@
 """Endpoint addresses and keys, read from environment variables only; and the check of endpoints for ``lawtrace
 doctor``."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, version
 
 from lawtrace.agents.models.transport_errors import describe_error, is_endpoint_error
@@ -39,6 +41,11 @@ class Access:
     key: str
     api_version: str
 
+    @property
+    def shown(self) -> str:
+        """The address without credentials."""
+        return re.sub(r"//[^/@]*@", "//", self.address)
+
 
 def access_to(provider: EndpointProvider, environment: Mapping[str, str], spec: ModelSpec | None = None) -> Access:
     """The address and key of a provider. Raises InputError that names the missing variable or package."""
@@ -46,7 +53,7 @@ def access_to(provider: EndpointProvider, environment: Mapping[str, str], spec: 
     if trouble := missing_package(provider):
         raise InputError(f"{who}: {trouble}")
     known = _PROVIDERS[provider]
-    address = environment.get(known.variable) or known.address
+    address = (spec and spec.address) or environment.get(known.variable) or known.address
     if not address:
         raise InputError(f"{who} needs an address: set {known.variable}, and {known.key}")
     if not address.startswith(("http://", "https://")):
@@ -72,6 +79,7 @@ def missing_package(provider: EndpointProvider) -> str | None:
 
 
 CHECK_TIMEOUT_SECONDS = 3.0
+SHOWN_NAMES = 20
 
 
 def check_endpoints(environment: Mapping[str, str]) -> dict[str, str]:
@@ -101,7 +109,25 @@ def _endpoint_status(provider: EndpointProvider, environment: Mapping[str, str])
         if not known.key and not environment.get(known.variable):
             return f"not set up: nothing answers at {access.address}, its usual address; {known.variable} names another"
         return f"does not answer at {access.address}: {describe_error(error)[:240]}"
-    return f"answers, with {len(names)} models: {', '.join(names[:5])}"
+    more = f", and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
+    return f"answers, with {len(names)} models: {', '.join(names[:SHOWN_NAMES])}{more}"
+
+
+def unlisted_model(spec: ModelSpec, environment: Mapping[str, str]) -> str | None:
+    """A warning if an endpoint has a list of models without this one; None if it has it, or gives no list.
+
+    Azure's list is of models, not of deployments; llama.cpp's server answers to any name.
+    """
+    if spec.provider not in ENDPOINTS or spec.provider in {"azure", "llamacpp"}:
+        return None
+    try:
+        names = _model_names(spec.provider, access_to(spec.provider, environment, spec))
+    except Exception:  # noqa: BLE001 (whatever is wrong, the calls themselves will say)
+        return None
+    if not names or any(name in (spec.name, f"{spec.name}:latest") for name in names):
+        return None
+    nearest = get_close_matches(spec.name, names, 3, 0.3) or names[:3]
+    return f"{spec}: the endpoint lists no such model; it has {', '.join(nearest)}"
 
 
 def _model_names(provider: EndpointProvider, access: Access) -> list[str]:

@@ -10,11 +10,14 @@ from pydantic import BaseModel
 
 from lawtrace.agents.models.endpoints import OPENAI_ADDRESS, Access, access_to
 from lawtrace.agents.models.model_call import CallFailed, ModelCall
-from lawtrace.agents.models.request_client import MODEL_INFO
+from lawtrace.agents.models.request_client import EXTRA_HEADERS, MODEL_INFO
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.model_spec import ENDPOINTS, ModelParameters, ModelSpec
 
 EMPTY_MESSAGE_PLACEHOLDER = "(nothing)"
+ANTHROPIC_SETTINGS = frozenset(
+    ("max_tokens", "temperature", "top_p", "top_k", "stop_sequences", "metadata", "thinking", "seed")
+)
 
 
 class _Closable(Protocol):
@@ -26,7 +29,7 @@ class RemoteEndpoint(Protocol):
 
     Attributes:
         client: the connection, to be closed with the run.
-        key: see `Endpoint`.
+        key, address: see `Endpoint`.
     """
 
     @property
@@ -34,6 +37,9 @@ class RemoteEndpoint(Protocol):
 
     @property
     def key(self) -> str: ...
+
+    @property
+    def address(self) -> str: ...
 
     async def ask(self, call: ModelCall) -> CreateResult: ...
 
@@ -52,13 +58,20 @@ class Endpoint:
     Attributes:
         is_openai: whether it is OpenAI's own, which has another name for a parameter.
         json_mode: whether it supports ``response_format``.
+        settings: the parameters that the client takes; others are sent in the body as they are. None: it sends no
+            others, nor headers.
+        environment: the variables that headers may name.
         key: the API key, so that it can be removed from error messages.
+        address: where it is, without credentials; another one gives other answers.
     """
 
     client: ChatCompletionClient
     is_openai: bool = False
     json_mode: bool = True
     key: str = field(default="", repr=False)
+    address: str = ""
+    settings: frozenset[str] | None = None
+    environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     async def ask(self, call: ModelCall) -> CreateResult:
         request = call.request
@@ -70,6 +83,7 @@ class Endpoint:
                 extra["response_format"] = _response_format(request.json_output)
             elif wanted != "text":
                 json_output = True
+        EXTRA_HEADERS.set(self._headers(call.parameters))
         try:
             return await self.client.create(
                 _with_words(request.messages),
@@ -88,11 +102,27 @@ class Endpoint:
             ) from error
 
     def _settings(self, parameters: ModelParameters) -> dict[str, Any]:
-        settings = parameters.model_dump(exclude_none=True, exclude={"answers"})
+        settings = parameters.model_dump(exclude_none=True, exclude={"answers", "headers"})
         if self.is_openai and "max_tokens" in settings:
             # Newer OpenAI models refuse the old name; many compatible servers only know the old name.
             settings["max_completion_tokens"] = settings.pop("max_tokens")
+        if self.settings is not None and (others := settings.keys() - self.settings):
+            body = {key: settings.pop(key) for key in sorted(others)}
+            settings["extra_body"] = body | settings.get("extra_body", {})
+        elif self.settings is None and (others := settings.keys() - ANTHROPIC_SETTINGS):
+            raise InputError(f"[parameters]: {min(others)}: AutoGen's client for anthropic does not send it")
         return settings
+
+    def _headers(self, parameters: ModelParameters) -> dict[str, str]:
+        headers = {**(parameters.headers or {})}
+        if headers and self.settings is None:
+            raise InputError("[parameters]: headers: AutoGen's client for anthropic does not send them")
+        for name, value in headers.items():
+            if value.startswith("$"):
+                if value[1:] not in self.environment:
+                    raise InputError(f"[parameters]: headers: {name}: the variable {value[1:]} is not set")
+                headers[name] = self.environment[value[1:]]
+        return headers
 
 
 def connect(spec: ModelSpec, environment: Mapping[str, str]) -> Endpoint:
@@ -114,8 +144,22 @@ def connect(spec: ModelSpec, environment: Mapping[str, str]) -> Endpoint:
     warnings.filterwarnings("ignore", "Tool call function arguments field is not a string", UserWarning)
     warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
     if spec.provider == "anthropic":
-        return Endpoint(_anthropic(spec, access), json_mode=False, key=access.key)
-    return Endpoint(_compatible(spec, access), is_openai=access.address == OPENAI_ADDRESS, key=access.key)
+        return Endpoint(_anthropic(spec, access), json_mode=False, key=access.key, address=access.shown)
+    return Endpoint(
+        _compatible(spec, access),
+        is_openai=access.address == OPENAI_ADDRESS,
+        key=access.key,
+        address=access.shown,
+        settings=_chat_settings(),
+        environment=environment,
+    )
+
+
+def _chat_settings() -> frozenset[str]:
+    """The parameters that AutoGen's client for OpenAI's protocol takes."""
+    from openai.types.chat.completion_create_params import CompletionCreateParamsBase
+
+    return frozenset((*CompletionCreateParamsBase.__annotations__, "extra_body"))
 
 
 def _compatible(spec: ModelSpec, access: Access) -> ChatCompletionClient:

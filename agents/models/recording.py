@@ -5,6 +5,7 @@ import logging
 import time
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 
 from autogen_core import FunctionCall
 from autogen_core.models import ChatCompletionClient, CreateResult
@@ -41,10 +42,12 @@ class RecordedClient(RequestClient):
     """The client of one role in one conversation. Cheap: connections are in the layers below and shared.
 
     Each call is a turn of its own, starting at the turn of the given context. A call that is already in the record
-    `earlier` (the same run, before it was interrupted) is answered from there and not recorded again.
+    `earlier` (the same run, before it was interrupted) is answered from there and not recorded again, unless the answer
+    came from another address. `address`: of the endpoint; None for a scripted model, which costs nothing.
 
     Attributes:
         seconds: the recorded time of the answers so far; the same when answered from a record.
+        finish_reason: why the latest answer ended.
         last_call: the latest call, answered or not.
     """
 
@@ -57,7 +60,7 @@ class RecordedClient(RequestClient):
         occurrences: Occurrences,
         parameters: ModelParameters,
         earlier: ReplaySource | None,
-        paid: bool = False,
+        address: str | None = None,
     ) -> None:
         super().__init__()
         self.context = context
@@ -66,16 +69,20 @@ class RecordedClient(RequestClient):
         self._occurrences = occurrences
         self._parameters = parameters
         self._earlier = earlier
-        self._paid = paid
+        self._address = address
         self._turn = context.turn
         self.seconds = 0.0
         self.last_call: ModelCall | None = None
+        self.finish_reason: str = "unknown"
 
     async def respond(self, request: Request) -> CreateResult:
         call = self.last_call = self._place(request)
         known = self._earlier and self._earlier.answer(call.context, call.request_hash, call.occurrence)
-        if isinstance(known, ModelCalled) and _same_place(known.context, call.context):
+        if isinstance(known, ModelCalled) and self._is_elsewhere(known):
+            _warn_of_other_address(known.context.model, known.address, self._address)
+        elif isinstance(known, ModelCalled) and _same_place(known.context, call.context):
             self.seconds += known.latency_ms / 1000
+            self.finish_reason = known.finish_reason
             return recorded_result(known)
         started = time.monotonic()
         try:
@@ -88,15 +95,20 @@ class RecordedClient(RequestClient):
             self._record_failure(call, "cancelled", "cancelled by the caller", None)
             raise
         self.seconds += entry.latency_ms / 1000
+        self.finish_reason = entry.finish_reason
         return result
+
+    def _is_elsewhere(self, known: ModelCalled) -> bool:
+        """Whether an answer came from another address than that of this client."""
+        return None not in (known.address, self._address) and known.address != self._address
 
     async def _ask(self, call: ModelCall, started: float) -> tuple[CreateResult, ModelCalled]:
         """The answer, recorded in the step in which it arrives, so that no answer is lost."""
         result = _storable(await self._answerer.ask(call))
-        entry = _entry(call, result, time.monotonic() - started, paid=self._paid)
+        entry = _entry(call, result, time.monotonic() - started, self._address)
         self._event_log.record(entry)
         log.log(
-            logging.INFO if self._paid else logging.DEBUG,
+            logging.DEBUG if self._address is None else logging.INFO,
             "model answered",
             **call.context.model_dump(exclude_none=True),
             seconds=round(entry.latency_ms / 1000, 3),
@@ -132,6 +144,12 @@ class RecordedClient(RequestClient):
             log.log(level, "model call failed", **context, reason=reason, error=text)
 
 
+@cache
+def _warn_of_other_address(model: str | None, before: str | None, now: str | None) -> None:
+    text = "answers from another address are not used: the model is asked again"
+    log.warning(text, model=model, was=before, now=now)
+
+
 def _same_place(one: Context, other: Context) -> bool:
     """Whether two conversations are with the same model under test, in the same variant."""
     return (one.tested_model, one.variant) == (other.tested_model, other.variant)
@@ -142,7 +160,7 @@ def recorded_call(client: ChatCompletionClient) -> ModelCall | None:
     return client.last_call if isinstance(client, RecordedClient) else None
 
 
-def _entry(call: ModelCall, result: CreateResult, seconds: float, *, paid: bool) -> ModelCalled:
+def _entry(call: ModelCall, result: CreateResult, seconds: float, address: str | None) -> ModelCalled:
     request = call.request
     functions = () if isinstance(result.content, str) else result.content
     entry = ModelCalled(
@@ -161,13 +179,14 @@ def _entry(call: ModelCall, result: CreateResult, seconds: float, *, paid: bool)
         completion_tokens=result.usage.completion_tokens,
         latency_ms=round((seconds - call.progress.queued_seconds) * 1000, 3),
         queued_ms=round(call.progress.queued_seconds * 1000, 3),
-        paid=paid,
+        paid=address is not None,
+        address=address,
     )
     recorded = call.progress.recorded
     if recorded is None:
         return entry
     other = None if recorded.request_hash == call.request_hash else recorded.request_hash
-    measured = {"latency_ms": recorded.latency_ms, "queued_ms": recorded.queued_ms, "paid": recorded.paid}
+    measured = recorded.model_dump(include={"latency_ms", "queued_ms", "paid", "address"})
     return entry.model_copy(update={**measured, "replayed": True, "recorded_hash": recorded.recorded_hash or other})
 
 

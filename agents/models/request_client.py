@@ -1,6 +1,7 @@
 """The base of our model clients: AutoGen's client interface except for the request itself."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 from autogen_core import CancellationToken
@@ -9,6 +10,9 @@ from autogen_core.tools import Tool, ToolSchema
 from pydantic import BaseModel
 
 from lawtrace.agents.models.model_call import Request, ToolChoice, plain_messages
+
+EXTRA_HEADERS: ContextVar[Mapping[str, str] | None] = ContextVar("EXTRA_HEADERS", default=None)
+"""The headers that a request of the current task has besides those of its client, which AutoGen gives no way to set."""
 
 MODEL_INFO = ModelInfo(
     vision=False,

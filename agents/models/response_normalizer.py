@@ -10,7 +10,8 @@ from typing import Any, cast
 
 from openai import DefaultAsyncHttpxClient
 
-from lawtrace.agents.models.transport_errors import UnreadableReply
+from lawtrace.agents.models.request_client import EXTRA_HEADERS
+from lawtrace.agents.models.transport_errors import CutReply, UnreadableReply
 
 CHAT_PATH = "/chat/completions"
 SHOWN_CHARACTERS = 200
@@ -26,12 +27,15 @@ class NormalizingHttpClient(DefaultAsyncHttpxClient):
     """
 
     async def send(self, request: Any, **settings: Any) -> Any:  # noqa: ANN401 (see above)
+        request.headers.update(EXTRA_HEADERS.get() or {})
         response = await super().send(request, **settings)
         if settings.get("stream") or not response.is_success:
             return response
         try:
             reply: object = json.loads(response.content)
         except (ValueError, RecursionError):
+            if response.content.lstrip().startswith(b'{"'):
+                raise CutReply(f"the response ends after {len(response.content)} bytes, in midst of JSON") from None
             raise _unreadable(response) from None
         if not isinstance(reply, dict):
             raise _unreadable(response)
@@ -53,7 +57,7 @@ def _unreadable(response: Any) -> UnreadableReply:  # noqa: ANN401 (see above)
 
 def normalize_response(reply: Fields) -> bool:
     """Normalize the reply in place; returns whether anything changed."""
-    changed = [_normalize_message(message) for message in _messages(reply)]
+    changed = [_normalize_choice(choice, message) for choice, message in _messages(reply)]
     usage: object = reply.get("usage")
     if isinstance(usage, dict):
         counts = cast("Fields", usage)
@@ -71,27 +75,29 @@ def _own_status(reply: Fields) -> int | None:
     return code if isinstance(code, int) and 400 <= code < 600 else None
 
 
-def _messages(reply: Fields) -> Iterator[Fields]:
+def _messages(reply: Fields) -> Iterator[tuple[Fields, Fields]]:
+    """Each choice with its message."""
     choices: object = reply.get("choices")
     for choice in cast("list[object]", choices) if isinstance(choices, list) else []:
         message: object = cast("Fields", choice).get("message") if isinstance(choice, dict) else None
         if isinstance(message, dict):
-            yield cast("Fields", message)
+            yield cast("Fields", choice), cast("Fields", message)
 
 
-def _normalize_message(message: Fields) -> bool:
-    before = dict(message)
+def _normalize_choice(choice: Fields, message: Fields) -> bool:
+    before, ended = dict(message), choice.get("finish_reason")
     content: object = message.get("content")
     if isinstance(content, list):
         texts = [cast("Fields", part).get("text") for part in cast("list[object]", content) if isinstance(part, dict)]
         message["content"] = "".join(text for text in texts if isinstance(text, str))
     if not message.get("content") and isinstance(message.get("refusal"), str):
         message["content"] = message["refusal"]
+        choice["finish_reason"] = "content_filter"
     if isinstance(message.get("reasoning"), str) and not message.get("reasoning_content"):
         message["reasoning_content"] = message["reasoning"]
     if not isinstance(message.get("reasoning_content", ""), str):
         del message["reasoning_content"]
-    return message != before
+    return message != before or choice.get("finish_reason") != ended
 
 
 def _is_count(value: object) -> bool:

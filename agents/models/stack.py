@@ -38,7 +38,6 @@ from lawtrace.agents.models.provider import Connect, RemoteEndpoint, connect
 from lawtrace.agents.models.recording import Occurrences, RecordedClient, WriteAheadLayer
 from lawtrace.agents.models.replay import ReplayLayer, ReplaySource, recorded_model
 from lawtrace.agents.models.retry import RetryLayer
-from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.models.spending import Spending
 from lawtrace.schemas.call_options import CallOptions
 from lawtrace.schemas.errors import InputError
@@ -139,7 +138,7 @@ class ModelClients:
         return self._recorded_model(spec, role).model
 
     def wrap(
-        self, client: ScriptedClient, spec: ModelSpec, context: Context, parameters: ModelParameters = _DEFAULTS
+        self, client: Layer, spec: ModelSpec, context: Context, parameters: ModelParameters = _DEFAULTS
     ) -> RecordedClient:
         """A client for a scripted role."""
         return self._recorded(client, context.at(model=str(spec)), parameters, earlier=self._earlier_scripts)
@@ -213,5 +212,5 @@ class ModelClients:
             occurrences=self._occurrences,
             parameters=parameters,
             earlier=earlier,
-            paid=remote is not None,
+            address=remote.address if remote else None,
         )

@@ -22,6 +22,10 @@ class UnreadableReply(Exception):
     """The endpoint answered with success, and what it sent is not a chat completion. Some packages wrap it."""
 
 
+class CutReply(UnreadableReply):
+    """The reply is the beginning of one, so another try may bring all of it."""
+
+
 class _Response(Protocol):
     """The parts of a response that are read. The packages use different HTTP clients."""
 
@@ -40,8 +44,8 @@ def is_transport_error(error: BaseException) -> bool:
         status = response.status_code
         passing = status in _TRANSIENT_STATUS or status >= 500
         return passing and getattr(error, "code", None) != "insufficient_quota"
-    if _unreadable(error) is not None:
-        return False
+    if (unreadable := _unreadable(error)) is not None:
+        return isinstance(unreadable, CutReply)
     return "APIConnectionError" in _names(error) or isinstance(error, ConnectionError | TimeoutError)
 
 
@@ -77,7 +81,7 @@ def describe_error(error: BaseException) -> str:
         remedy = _REMEDY.get(response.status_code)
         return f"{message}; {remedy}" if remedy else message
     if (unreadable := _unreadable(error)) is not None:
-        return f"{unreadable}; check the endpoint's address"
+        return str(unreadable) if isinstance(unreadable, CutReply) else f"{unreadable}; check the endpoint's address"
     if "APITimeoutError" in _names(error):
         return "the endpoint did not answer in time"
     if "APIConnectionError" in _names(error):

@@ -93,6 +93,10 @@ def _content_id(fields: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(fields, sort_keys=True, default=str).encode()).hexdigest()[:12]
 
 
+EarlyEnd = Literal["length", "content_filter"]
+"""Cut off at the limit of tokens; refused by the endpoint, or by the model in so many words."""
+
+
 class Answer(StrictModel):
     """What a model answered to one task in one style: a program, or calls of tools turn by turn.
 
@@ -108,6 +112,7 @@ class Answer(StrictModel):
         prompt_tokens: of all requests, as the endpoint counts them.
         completion_tokens: of all answers.
         invalid: why there is no answer, through no fault of the model; usually None.
+        ended: why the model's last text is not all that it would have written; None if it is.
         id: the id of the conversation in the event log; for a submitted program a hash of its fields.
     """
 
@@ -124,6 +129,7 @@ class Answer(StrictModel):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     invalid: str | None = None
+    ended: EarlyEnd | None = Field(default=None, exclude_if=lambda value: value is None)
     id: str = Field(default_factory=_content_id)
 
     @property

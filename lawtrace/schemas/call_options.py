@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import BudgetName
-from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
+from lawtrace.schemas.model_spec import ModelSpec, Parameters
 from lawtrace.schemas.models import StrictModel
 
 
@@ -30,7 +30,7 @@ def _check_model_under_test(text: str) -> str:
 def _check_role_model(text: str) -> str:
     spec = ModelSpec.parse(text)
     if spec.is_scripted and spec.provider != "offline":
-        raise ValueError(f"{text} is a baseline policy and cannot play a role; name an endpoint or offline")
+        raise ValueError(f"{text} cannot play a role; name an endpoint or offline")
     return text
 
 
@@ -91,7 +91,7 @@ class CallOptions(StrictModel):
     """Options for calling models, in recipes of every kind. ``prices``: by model spec."""
 
     conversation: ConversationOptions = ConversationOptions()
-    parameters: ModelParameters = ModelParameters()
+    parameters: Parameters = Parameters()
     budget: BudgetOptions = BudgetOptions()
     prices: Mapping[ModelUnderTest, Price] = {}
 

@@ -134,6 +134,7 @@ class ModelCalled(StrictModel):
         latency_ms: from the start of the call to its answer, including retries, excluding ``queued_ms``.
         queued_ms: the wait for a free slot.
         paid: the answer came from an endpoint rather than from a scripted model.
+        address: of that endpoint, without credentials.
         replayed: answer, usage and latency were copied from an earlier event log; no model was called.
         recorded_hash: the ``request_hash`` that the answer was recorded for, if it was given to another request.
     """
@@ -155,6 +156,7 @@ class ModelCalled(StrictModel):
     latency_ms: float
     queued_ms: float = 0.0
     paid: bool = False
+    address: str | None = None
     replayed: bool = False
     recorded_hash: str | None = None
 

@@ -185,6 +185,12 @@ class AttemptOptions(StrictModel):
         return self.model_copy(update={"models": self.all_models, "baselines": False})
 
     @model_validator(mode="after")
+    def _check_own_agents_call_tools(self) -> Self:
+        if self.mode != "tools" and (own := [model for model in self.models if model.startswith("python:")]):
+            raise ValueError(f"{own[0]} calls tools and writes no program, and it hears no user; use mode 'tools'")
+        return self
+
+    @model_validator(mode="after")
     def _check_warnings_are_read(self) -> Self:
         if self.shield == "warn" and self.mode == "program":
             raise ValueError(

@@ -18,6 +18,7 @@ from lawtrace.runs.legal.legal_files import GridCell
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_stages import grid_cells, retrieve
 from lawtrace.runs.stages.stage import MAX_TRIES, RoleCalls
+from lawtrace.schemas.model_spec import ModelSpec
 
 PROMPT_OVERHEAD_TOKENS = 1000
 """An upper estimate of the tokens of a prompt beside question, introduction, chunks and earlier answers."""
@@ -105,7 +106,7 @@ class _Planner:
         roles = (role, *others)
         body = max(_tokens(self.prompts[one].body) for one in roles)
         prompt = body + PROMPT_OVERHEAD_TOKENS + tokens + self.answer
-        most, answer = MAX_TRIES * calls, self.recipe.parameters.max_tokens
+        most, answer = MAX_TRIES * calls, self.recipe.parameters.of(ModelSpec.parse(model), role).max_tokens
         self.tally.add(RoleCalls(", ".join(roles), model, calls, most), prompts=most * prompt, answer=answer)
 
     def shown(self, cell: GridCell) -> int:

@@ -11,7 +11,7 @@ from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State, decode_state
 from lawtrace.runs.tasks import Task
-from lawtrace.schemas.attempt_rows import Attempt
+from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.errors import FormulaError, InputError
 from lawtrace.schemas.events import Event, event_labels, name_events
 from lawtrace.schemas.questions import Legality, ReadingsVerdict, TraceOutcome, Under
@@ -308,8 +308,7 @@ def judge(environment: Environment, task: Task, attempt: Attempt, rule_judge: Ru
     if attempt.invalid is not None:
         return make_verdict(attempt, "invalid", attempt.invalid, **place)
     if attempt.execution is None or attempt.final_state is None:
-        gave = "gave no program" if attempt.answer.mode == "program" else "called no tool"
-        return make_verdict(attempt, "no_program", f"the model {gave}", **place)
+        return make_verdict(attempt, "no_program", _why_nothing(attempt.answer), **place)
     initial, final = task.initial(environment), decode_state(attempt.final_state, environment.entities)
     ends = task.end_states(environment) if _withdrawn_at(attempt) is None else ((End(), initial),)
     compared = [(compare_states(environment, initial, state, final), end) for end, state in ends]
@@ -411,6 +410,20 @@ def _is_unmet_obligation(rule: RuleVerdict) -> bool:
     if rule.template == "general":
         return rule.broken_at is None
     return rule.template == "instruction adherence"
+
+
+def _why_nothing(answer: Answer) -> str:
+    """Why an answer has no program and no call."""
+    gave = "gave no program" if answer.mode == "program" else "called no tool"
+    match answer.ended, (answer.text or "").strip():
+        case "length", _:
+            return f"the model {gave}: its answer was cut off at the limit of tokens"
+        case "content_filter", text:
+            return f"the model {gave}: the request was refused{f', with the words {text[:200]!r}' if text else ''}"
+        case _, "":
+            return f"the model {gave}: its answer is empty"
+        case _:
+            return f"the model {gave}: it only wrote text"
 
 
 def _changes_after_withdrawal(environment: Environment, attempt: Attempt) -> list[str]:

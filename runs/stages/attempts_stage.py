@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import get_args
 
-from lawtrace.agents.conversations.attempts import ask_for_program, run_tool_conversation
+from lawtrace.agents.conversations.attempts import EXECUTOR, ask_for_program, run_tool_conversation
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.recording import RecordedClient
+from lawtrace.agents.own_agent import OwnAgentClient
 from lawtrace.agents.roles.program_extraction import extract_program
 from lawtrace.agents.roles.user import USER, DialogueUser
 from lawtrace.environments.logs import get_logger, log_context
@@ -24,7 +26,7 @@ from lawtrace.runs.stages.habits import Habits
 from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.runs.tasks import Task
-from lawtrace.schemas.attempt_rows import Answer, Attempt
+from lawtrace.schemas.attempt_rows import Answer, Attempt, EarlyEnd
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.log_entries import Context
@@ -51,7 +53,7 @@ class AttemptUnit:
         """Its conversation in the event log."""
         return Context(
             stage="attempts",
-            role="executor",
+            role=EXECUTOR,
             model=self.name,
             task=self.task.id,
             style=self.style,
@@ -69,7 +71,7 @@ class AttemptUnit:
 def planned_units(context: StageContext, products: Products) -> list[AttemptUnit]:
     """The attempts of all shards: one unit for every model, task, style and trial, in that order."""
     options = options_for_tasks(context, products[TASKS])
-    models = [(spec, context.clients.name_of(spec, "executor")) for spec in map(ModelSpec.parse, options.models)]
+    models = [(spec, context.clients.name_of(spec, EXECUTOR)) for spec in map(ModelSpec.parse, options.models)]
     return [
         AttemptUnit(model, name, task, style, trial, context.variant)
         for model, name in models
@@ -131,7 +133,8 @@ class AttemptMaker:
                 complete = self._write_program if options.mode == "program" else self._call_tools
                 changes, used = await complete(unit, client), client.total_usage()
                 usage = {"prompt_tokens": used.prompt_tokens, "completion_tokens": used.completion_tokens}
-                answer = answer.model_copy(update={**changes, **usage})
+                ended = client.finish_reason if client.finish_reason in get_args(EarlyEnd) else None
+                answer = answer.model_copy(update={**changes, **usage, "ended": ended})
             except CallFailed as error:
                 answer = answer.model_copy(update={"invalid": f"endpoint: {error}"})
             log.info("attempt ended", mode=answer.mode, answered=answer.invalid is None)
@@ -180,9 +183,12 @@ class AttemptMaker:
         return DialogueUser(self._environment, script, voice)
 
     def _client(self, unit: AttemptUnit) -> RecordedClient:
-        clients, parameters = self._context.clients, self._context.recipe.parameters
+        clients = self._context.clients
+        parameters = self._context.recipe.parameters.of(unit.model, EXECUTOR)
         if not unit.model.is_scripted:
             return clients.client_for(unit.model, unit.context, parameters)
+        if unit.model.provider == "python":
+            return clients.wrap(OwnAgentClient(unit.model.name), unit.model, unit.context, parameters)
         mode, habits = self._options.mode, self._habits
         scripted = baseline_client(unit.model, self._environment, unit.task, unit.style, mode, habits)
         return clients.wrap(scripted, unit.model, unit.context, parameters)

@@ -1,7 +1,10 @@
+import tomllib
+
 import pytest
+from pydantic import ValidationError
 
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.model_spec import BASELINE_POLICIES, ModelParameters, ModelSpec
+from lawtrace.schemas.model_spec import BASELINE_POLICIES, ModelParameters, ModelSpec, Parameters
 
 
 @pytest.mark.parametrize(
@@ -9,6 +12,7 @@ from lawtrace.schemas.model_spec import BASELINE_POLICIES, ModelParameters, Mode
     [
         "openai:gpt-5-mini",
         "openai:org/a:free",
+        "openai:a@http://localhost:8001/v1",
         "ollama:qwen3:4b",
         "replay:logs/a",
         "replay:logs/a#openai:x",
@@ -52,3 +56,30 @@ def test_invalid_spec_error_says_what_to_write(text: str, says: str) -> None:
 def test_invalid_parameters_are_rejected() -> None:
     with pytest.raises(ValueError, match="max_tokens"):
         ModelParameters(max_tokens=0)
+
+
+def test_parameters_of_a_model_and_of_a_role() -> None:
+    written = """
+        [parameters]
+        temperature = 0.0
+        top_p = 0.9
+        [parameters.models."openai:a"]
+        temperature = 1.0
+        reasoning_effort = "high"
+        [parameters.roles.masking_evaluator]
+        top_p = 0.1
+    """
+    parameters = Parameters.model_validate(tomllib.loads(written)["parameters"])
+    one, other = ModelSpec.parse("openai:a@http://localhost:1/v1"), ModelSpec.parse("openai:b")
+    assert parameters.of(one, "executor").model_dump(exclude_none=True) == {
+        "temperature": 1.0,
+        "top_p": 0.9,
+        "reasoning_effort": "high",
+    }
+    assert parameters.of(other, "masking_evaluator").model_dump(exclude_none=True) == {"temperature": 0.0, "top_p": 0.1}
+    assert Parameters.model_validate(parameters.model_dump()) == parameters
+
+
+def test_a_misspelt_parameter_is_not_sent_as_one_of_the_endpoint() -> None:
+    with pytest.raises(ValidationError, match="unknown key 'temprature'; did you mean 'temperature'"):
+        Parameters.model_validate({"temprature": 0.0})

@@ -97,10 +97,12 @@ Behaviour = Status | Hang | Drop | Raw | Cut | Trickle | Say
 
 
 class OpenAIServer:
-    """Answers ``/v1/chat/completions``, ``/v1/embeddings`` and ``/v1/models``. Keeps every request it receives."""
+    """Answers ``/v1/chat/completions``, ``/v1/embeddings`` and ``/v1/models``. Keeps every request it receives,
+    with its headers, whose names are in lower case."""
 
     def __init__(self, answer: Answer) -> None:
         self.requests: list[Mapping[str, Any]] = []
+        self.headers: list[Mapping[str, str]] = []
         self._answer = answer
         self._next: deque[Behaviour | None] = deque()
         self._by_model: dict[str, Behaviour] = {}
@@ -135,6 +137,11 @@ class OpenAIServer:
 
     def behaviour(self, model: str | None = None) -> Behaviour | None:
         return self._next.popleft() if self._next else self._by_model.get(model or "")
+
+    def page(self) -> Raw | None:
+        """What the next request without a body is answered with, if that was set."""
+        found = self._next[0] if self._next else None
+        return found if isinstance(found, Raw) and self._next.popleft() else None
 
     def wait(self, seconds: float) -> None:
         """Sleeps, but not past the end of the test."""
@@ -197,7 +204,7 @@ def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
         disable_nagle_algorithm = True  # else the body waits for the client's delayed acknowledgement of the head
 
         def do_GET(self) -> None:
-            if isinstance(page := server.behaviour(), Raw):
+            if page := server.page():
                 self._send(200, page.body.encode(), {"Content-Type": page.content_type})
                 return
             models = [{"id": "loopback", "object": "model", "created": 0, "owned_by": "tests"}]
@@ -206,6 +213,7 @@ def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             server.requests.append(request)
+            server.headers.append({name.lower(): value for name, value in self.headers.items()})
             match server.behaviour(request["model"]):
                 case Status(code, headers, error_code, text):
                     message = f"status {code}{text}"

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models import endpoints as addresses
-from lawtrace.agents.models.endpoints import access_to, check_endpoints
+from lawtrace.agents.models.endpoints import access_to, check_endpoints, unlisted_model
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.provider import EMPTY_MESSAGE_PLACEHOLDER, connect
 from lawtrace.agents.models.stack import ModelClients
@@ -22,7 +22,7 @@ from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import CallRetried, Context, ModelCalled
 from lawtrace.schemas.model_spec import ENDPOINTS, ModelParameters, ModelSpec
 from tests.support.call_limits import call_limits
-from tests.support.openai_server import OpenAIServer, Status
+from tests.support.openai_server import OpenAIServer, Raw, Status, serving
 
 MESSAGES = [SystemMessage(content="Be brief."), UserMessage(content="Hello", source="user")]
 QUICK = call_limits(deadline_seconds=5)
@@ -132,6 +132,46 @@ async def test_key_in_an_error_message_is_not_recorded(
     written = [*(entry.model_dump_json() for entry in event_log.entries), *capsys.readouterr(), str(failed.value)]
     assert len(event_log.entries) >= 2
     assert not any("secret" in text for text in written)
+
+
+async def test_any_parameter_is_sent_and_headers_come_from_the_environment(
+    server: OpenAIServer, context: Context
+) -> None:
+    parameters = ModelParameters.model_validate({"top_p": 0.5, "top_k": 40, "headers": {"X-Team": "$TEAM", "X-A": "b"}})
+    event_log, variables = MemoryEventLog(), {**server.environment, "TEAM": "secret-team"}
+    async with ModelClients(event_log, settings=QUICK, environment=variables) as clients:
+        await clients.client_for(ModelSpec.parse("openai:m"), context, parameters).create(MESSAGES)
+        await clients.client_for(ModelSpec.parse("openai:m"), context).create(MESSAGES)
+    first, second = server.requests
+    assert (first["top_p"], first["top_k"]) == (0.5, 40)
+    assert not {"top_p", "top_k", "headers"} & second.keys()
+    assert [(sent.get("x-team"), sent.get("x-a")) for sent in server.headers] == [("secret-team", "b"), (None, None)]
+    assert "secret-team" not in "".join(entry.model_dump_json() for entry in event_log.entries)
+    async with ModelClients(event_log, settings=QUICK, environment=server.environment) as clients:
+        with pytest.raises(InputError, match="headers: X-Team: the variable TEAM is not set"):
+            await clients.client_for(ModelSpec.parse("openai:m"), context, parameters).create(MESSAGES)
+
+
+async def test_models_at_two_addresses(server: OpenAIServer, context: Context) -> None:
+    event_log = MemoryEventLog()
+    with serving(lambda _: "from the other one") as other:
+        async with ModelClients(event_log, settings=QUICK, environment=server.environment) as clients:
+            specs = (ModelSpec.parse("openai:m"), ModelSpec.parse(f"openai:m@{other.base_url}"))
+            answers = [(await clients.client_for(spec, context).create(MESSAGES)).content for spec in specs]
+    assert answers == ["echo: Hello", "from the other one"]
+    called = [entry for entry in event_log.entries if isinstance(entry, ModelCalled)]
+    assert [entry.address for entry in called] == [server.base_url, other.base_url]
+    assert called[1].context.model == f"openai:m@{other.base_url}"
+
+
+def test_a_model_that_the_endpoint_does_not_list(server: OpenAIServer) -> None:
+    server.then(Raw('{"object": "list", "data": [{"id": "qwen3:latest"}, {"id": "gemma"}]}'))
+    assert unlisted_model(ModelSpec.parse("ollama:qwen3"), {"OLLAMA_BASE_URL": server.base_url}) is None
+    server.then(Raw('{"object": "list", "data": [{"id": "qwen3:latest"}, {"id": "gemma"}]}'))
+    said = unlisted_model(ModelSpec.parse("openai:qwen4"), server.environment)
+    assert said == "openai:qwen4: the endpoint lists no such model; it has qwen3:latest"
+    server.then(Raw("<html>"))
+    assert unlisted_model(ModelSpec.parse("openai:m"), server.environment) is None
 
 
 async def test_empty_assistant_messages_get_a_placeholder(server: OpenAIServer, context: Context) -> None:

@@ -66,3 +66,12 @@ async def test_error_with_success_status_is_retried(server: OpenAIServer) -> Non
     assert (await ask(server, event_log)).answer == "echo: Hello"
     (retried,) = (entry for entry in event_log.entries if isinstance(entry, CallRetried))
     assert "overloaded" in retried.error
+
+
+async def test_a_refusal_says_so_and_a_body_that_was_cut_off_is_asked_for_again(server: OpenAIServer) -> None:
+    event_log = MemoryEventLog()
+    server.then(Raw('{"id": "x", "choices": [{"mess'), completion({"content": None, "refusal": "No."}, COUNTED))
+    called = await ask(server, event_log)
+    assert (called.answer, called.finish_reason) == ("No.", "content_filter")
+    (retried,) = (entry for entry in event_log.entries if isinstance(entry, CallRetried))
+    assert "ends after 30 bytes" in retried.error

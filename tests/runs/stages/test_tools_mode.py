@@ -72,7 +72,9 @@ def test_both_modes_give_the_same_events_and_verdicts(acted: RunResult, small_ru
 
 def test_a_model_without_tool_calls_is_no_program(acted: RunResult) -> None:
     idle = [verdict for verdict in acted.verdicts if verdict.model in {"baseline:noop", "baseline:refuse"}]
-    assert {(verdict.outcome, verdict.reason) for verdict in idle} == {("no_program", "the model called no tool")}
+    assert {(verdict.outcome, verdict.reason) for verdict in idle} == {
+        ("no_program", "the model called no tool: it only wrote text")
+    }
 
 
 def test_grade_uses_the_calls_of_tool_attempts(lawtrace: Shell, acted: RunResult, tmp_path: Path) -> None:
