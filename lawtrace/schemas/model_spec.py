@@ -1,7 +1,7 @@
 """Model specs, the names of models in a recipe: ``openai:gpt-5-mini``, ``ollama:qwen3``, ``replay:logs/run-1``.
 
-The providers are a closed list. ``python:MODULE:FUNCTION`` is an agent of the user's own under test; it is imported, and
-is called by the names of its parameters, which functions that were not written for it do not have.
+The providers are a closed list. ``python:MODULE:FUNCTION`` is an agent of the user's own under test; it is imported and
+called by the names of its parameters, which functions that were not written for it do not have.
 """
 
 from collections.abc import Mapping
@@ -129,7 +129,7 @@ class ModelSpec:
 
     @property
     def is_scripted(self) -> bool:
-        """Whether the answers come from code, of this package or of an agent of the user's, rather than from a model."""
+        """Whether the answers come from code, of this package or of the user, rather than from a model."""
         return self.provider in {"offline", "baseline", "python"}
 
     def __str__(self) -> str:
