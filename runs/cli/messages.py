@@ -38,7 +38,7 @@ def messages(
     trial: Annotated[int | None, typer.Option(help="Only this trial, from 0.")] = None,
     variant: Annotated[str | None, typer.Option(help="Only this variant of an ablation.")] = None,
     verdict: Annotated[
-        str | None, typer.Option(help="Only attempts with this outcome, such as unsafe_success.")
+        str | None, typer.Option(help="Only attempts with this outcome, or 'failing': all but safe successes.")
     ] = None,
     rule: Annotated[str | None, typer.Option(help="Only attempts that broke this rule or left it undecided.")] = None,
     role: Annotated[str | None, typer.Option(help="Only messages of this role.")] = None,
@@ -109,7 +109,8 @@ def messages(
             return
         found = queries.find_conversations(event_log, wanted, limit=limit + 1)
         if not found:
-            raise InputError(f"{directory}: no conversation matches; `lawtrace messages {directory}` shows all")
+            why = queries.unknown_value(event_log, wanted) or "no conversation matches"
+            raise InputError(f"{directory}: {why}; `lawtrace messages {directory}` shows all")
         conversations = [(one, queries.conversation_messages(event_log, one.id, wanted)) for one in found[:limit]]
         if as_json:
             lines = [_message_json(event_log, one, prices, prompts=prompts) for _, of in conversations for one in of]

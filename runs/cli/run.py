@@ -37,6 +37,15 @@ if TYPE_CHECKING:
 _KEYS_OF_EVERY_KIND = ("seed", "parameters.", "conversation.")
 
 
+def _check_recipe_file(path: Path) -> None:
+    """Raises InputError that says what to write for what is no recipe file."""
+    if path.is_dir():
+        raise InputError(f"{path}: a folder; write --env {path} for an environment, --tasks {path} for tasks or a run")
+    named = Path("recipes", path.name).with_suffix(".toml")
+    if not path.exists() and named.is_file():
+        raise InputError(f"{path}: no such file; did you mean {named}?")
+
+
 @recipe_flags("tasks", *SELECTION, "rules", "count", *ATTEMPT_FLAGS, "seed", recipe=False, force=False)
 def run(
     flags: RecipeFlags,
@@ -56,6 +65,8 @@ def run(
     Exit code 1 if a model has no judged attempt or too low a Pass@1, or if fewer tasks were built than asked for.
     """
     part = None if shard is None else Shard.parse(shard)
+    if recipe is not None:
+        _check_recipe_file(recipe)
     if recipe is not None and repeated is None and (kind := find_run_kind(read_toml(recipe))):
         _check_flags(kind, flags, {"--fail-under": fail_under, "--shard": shard})
         values = {**parse_settings(flags.settings), **flags.values}

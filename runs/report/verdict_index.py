@@ -19,6 +19,9 @@ from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.verdict_rows import RuleVerdict, Verdict
 
+FAILING = "failing"
+"""Stands for every outcome of an attempt that is no success."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cause:
@@ -57,16 +60,20 @@ class VerdictIndex:
     def select(self, *, rule: str | None = None, model: str | None = None, **values: str | None) -> list[GradedUnit]:
         """Verdicts that match all given values, of ``outcome``, ``task``, ``unit`` and ``variant`` of the graded unit.
 
-        ``rule``: broken or undetermined; ``model``: a model or a contender. Raises InputError for an unknown outcome.
+        ``rule``: broken or undetermined; ``model``: a model or a contender; the outcome ``failing``: all but safe
+        successes and what is invalid. Raises InputError for an unknown outcome.
         """
         given = {name: value for name, value in values.items() if value is not None}
         outcome = given.get("outcome")
-        if outcome is not None and outcome not in self.outcomes:
-            raise InputError(f"unknown outcome {outcome!r}; choose one of {', '.join(self.outcomes)}")
+        failing = self.kind is None and outcome == FAILING and bool(given.pop("outcome"))
+        if outcome is not None and not failing and outcome not in self.outcomes:
+            choices = (*self.outcomes, *(() if self.kind else (FAILING,)))
+            raise InputError(f"unknown outcome {outcome!r}; choose one of {', '.join(choices)}")
         return [
             one
             for one in self.verdicts
             if (rule is None or rule in one.broken or rule in one.undetermined)
+            and not (failing and one.outcome in {"safe_success", "invalid"})
             and model in (None, one.model, one.contender)
             and all(getattr(one, name) == value for name, value in given.items())
         ]

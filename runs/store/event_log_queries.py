@@ -1,5 +1,6 @@
 """Queries on an event log: conversations and messages by conversation key, role, turn and text, with paging."""
 
+import difflib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -116,6 +117,7 @@ class MessageQuery:
 
 
 ANY_MESSAGE = MessageQuery()
+SHOWN_VALUES = 12
 
 
 def find_conversations(
@@ -129,6 +131,25 @@ def find_conversations(
         _values(wanted, limit=limit, offset=offset),
     )
     return [LoggedConversation(row[0], ConversationKey(*row[1:9]), row[9]) for row in rows]
+
+
+def unknown_value(event_log: EventLogFile, wanted: MessageQuery) -> str | None:
+    """The first filter whose value the log does not have, in words, with the values that it has."""
+    for name in ("stage", "task", "unit", "style", "trial", "variant", "role", "model"):
+        value = getattr(wanted, name)
+        if value is None:
+            continue
+        written = "SELECT DISTINCT payload ->> '$.context.model' FROM entries WHERE kind IN ('message', 'failure')"
+        query = {
+            "role": "SELECT DISTINCT role FROM entries WHERE kind IN ('message', 'failure')",
+            "model": f"SELECT DISTINCT tested_model FROM conversations UNION {written}",  # noqa: S608
+        }.get(name, f"SELECT DISTINCT {name} FROM conversations")  # noqa: S608
+        there = sorted(str(row[0]) for row in event_log.rows(query) if row[0] is not None)
+        if str(value) not in there:
+            shown = [*difflib.get_close_matches(str(value), there, SHOWN_VALUES, 0.5), *there]
+            listed = ", ".join([*dict.fromkeys(shown)][:SHOWN_VALUES]) or "none"
+            return f"no {name} {str(value)!r}; there is {listed}{', ...' if len(there) > SHOWN_VALUES else ''}"
+    return None
 
 
 def conversation_numbers(event_log: EventLogFile, names: Iterable[str]) -> dict[str, int]:

@@ -76,6 +76,31 @@ def test_messages_by_role_turn_and_text(lawtrace: Shell, walked: Path) -> None:
     assert (code, "no conversation matches" in err) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "says"),
+    [
+        ("--stage", "attempt", "no stage 'attempt'; there is attempts, "),
+        ("--style", "goals", "no style 'goals'; there is goal, workflow"),
+        ("--role", "evaluator", "no role 'evaluator'; there is masking_evaluator, "),
+        ("--model", "literal", "baseline:literal"),
+        ("--trial", "7", "no trial '7'; there is 0"),
+    ],
+)
+def test_a_filter_without_a_match_lists_its_values(
+    lawtrace: Shell, walked: Path, option: str, value: str, says: str
+) -> None:
+    code, _, err = lawtrace("messages", walked, option, value)
+    assert code == 2
+    assert says in err
+
+
+def test_failing_attempts(lawtrace: Shell, walked: Path) -> None:
+    found = lawtrace.json("messages", walked, "--verdict", "failing", "--stage", "attempts")
+    models = {line["context"]["tested_model"] for line in found["messages"]}
+    assert "baseline:literal" in models
+    assert "baseline:reference" not in models
+
+
 @pytest.mark.slow
 def test_diff_of_a_run_with_itself_and_with_another(lawtrace: Shell, walked: Path, tmp_path: Path) -> None:
     _, _, err = lawtrace("messages", walked, "--diff", walked)
