@@ -220,16 +220,16 @@ class CompiledAgenda:
         self._agenda = [(happening, CompiledTool(happening.tool, logic)) for happening in agenda]
         self._logic = logic
 
-    def state_at(self, state: State, now: Value, latest: Value = None) -> State:
+    def state_at(self, state: State, now: Value, between: tuple[int, int] | None = None) -> State:
         """The state in which a call begins at a time, from the one after the call before it.
 
         Each row whose time has come takes effect, the earliest first; of the same time first those of the happening
         that is declared first, and its rows in the order of the table. What a row does depends on what those before it
         did: it does nothing if one of them deleted it.
 
-        ``latest``: a time that ``now`` is not after, where ``now`` is open.
+        ``between``: times that ``now`` is not before and not after, where ``now`` is open.
         """
-        waiting = [*self._waiting(state, now, now if latest is None else latest)]
+        waiting = [*self._waiting(state, now, between or (now, now))]
         for row, turn in self._in_order(waiting) if waiting else ():
             happening, compiled = self._agenda[row.number]
             table = happening.entity.table
@@ -244,15 +244,15 @@ class CompiledAgenda:
             state = state.with_table(table, (*rows[: row.place], gone, *rows[row.place + 1 :]))
         return state
 
-    def _waiting(self, state: State, now: Value, latest: Value) -> Iterator[_Due]:
+    def _waiting(self, state: State, now: Value, between: tuple[Value, Value]) -> Iterator[_Due]:
         """The rows that may have to happen."""
         for number, (happening, _) in enumerate(self._agenda):
-            for place, row in enumerate(state.tables[happening.entity.table]):
+            for place, row in enumerate(state.tables.get(happening.entity.table, ())):
                 if row.present is False:
                     continue
                 at = seconds_at(row.values[happening.at])
-                if (at <= latest) is not False and (due := at <= now) is not False:
-                    yield _Due(number, place, at, due)
+                if (at <= between[1]) is not False:
+                    yield _Due(number, place, at, (at <= between[0]) is True or at <= now)
 
     def _in_order(self, waiting: Sequence[_Due]) -> Iterator[tuple[_Due, Value]]:
         """The rows by their time, each with the truth value of its turn; where the order is open, at several places."""

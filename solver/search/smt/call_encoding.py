@@ -105,17 +105,13 @@ def rename(value: Value, names: Mapping[Value, Value]) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class _Position:
-    """What holds before the next step. ``latest``: a time that ``now`` is not after."""
+    """What holds before the next step. ``between``: times that ``now`` is not before and not after."""
 
     state: State
     now: Value
-    latest: int
+    between: tuple[int, int]
     known: Knowledge
     pending: Mapping[str, Value]
-
-
-def _at_most(duration: int | Term, otherwise: int) -> int:
-    return duration if isinstance(duration, int) else otherwise
 
 
 class CallEncoding:
@@ -160,7 +156,9 @@ class CallEncoding:
         self._compiled: Final = {name: CompiledTool(tool, self.logic) for name, tool in self.tools.items()}
         self._agenda: Final = CompiledAgenda(agenda_in_cone(environment, observed), self.logic)
         pending: dict[str, Value] = dict.fromkeys(environment.event_names, False)
-        self._positions: Final = [_Position(initial, start, start, initial_knowledge(environment, initial), pending)]
+        self._positions: Final = [
+            _Position(initial, start, (start, start), initial_knowledge(environment, initial), pending)
+        ]
         self._domains: Final[dict[str, Amount | Sequence[Value]]] = {}
         self._selectors: Final[dict[Obstacle, z3.BoolRef]] = {}
 
@@ -180,7 +178,7 @@ class CallEncoding:
         else:
             acts = {name: z3.Bool(f"{name}@{number}") for name in tools}
             self.solver.add(z3.PbEq([(act, 1) for act in acts.values()], 1))
-        now, state = before.now, self._agenda.state_at(before.state, before.now, before.latest)
+        now, state = before.now, self._agenda.state_at(before.state, before.now, before.between)
         if (inside := now < self._end) is not True:
             self.solver.add(inside)
         arguments = {name: self._open_arguments(self.tools[name], number, state, now, wished) for name in acts}
@@ -197,9 +195,8 @@ class CallEncoding:
         pending = pending_after(self.environment, self.logic, before.pending, acts)
         self.steps.append(step)
         self.rules.push(step)
-        longest = max((_at_most(self.tools[name].duration, self._end) for name in acts), default=0)
-        latest = self._end if self._pauses else min(before.latest + longest, self._end)
-        self._positions.append(_Position(following, self._time_after(step, number), latest, known, pending))
+        between = self._between(before.between, [self.tools[name].duration for name in acts])
+        self._positions.append(_Position(following, self._time_after(step, number), between, known, pending))
         return step
 
     def pop(self) -> None:
@@ -270,6 +267,13 @@ class CallEncoding:
             return z3.is_true(model.eval(value, model_completion=True))
         number = model.eval(value, model_completion=True).as_long()
         return self.logic.word(number) if self.logic.is_text(value) else number
+
+    def _between(self, before: tuple[int, int], durations: Sequence[int | Term]) -> tuple[int, int]:
+        """Between which times the call after one that begins between such times, and lasts so long, begins."""
+        known = [seconds for seconds in durations if isinstance(seconds, int)]
+        all_known = len(known) == len(durations)
+        latest = before[1] + max(known) if all_known and not self._pauses else self._end
+        return before[0] + (min(known) if all_known else 0), min(latest, self._end)
 
     def _time_after(self, step: SymbolicStep, number: int) -> Value:
         """When the call after that step begins: a number where the durations do not depend on the calls."""

@@ -37,7 +37,9 @@ def completed(environment: s.Environment, initial: State, *rules: Rule) -> tuple
     answer = Completer(environment, rules).complete(initial, SEND)
     if not isinstance(answer, Found):
         return answer
-    assert completed_replay(environment, initial, answer.trace.calls) is not None
+    session = completed_replay(environment, initial, answer.trace.calls)
+    assert session is not None
+    assert session.state == answer.trace.final
     return answer.trace.tools
 
 
@@ -101,7 +103,10 @@ def test_a_caller_does_not_know_rows_that_were_deleted_without_a_call() -> None:
 def test_traces_are_found_and_no_proof_rests_on_preconditions() -> None:
     read = Rule(id="read", formula="!((!ReadCase) U SendLetter)")
     traces = [*synthesize(desk(WAIT), [read], count=3, length=4, seed=1, mode="coverage")]
-    assert all(completed_replay(desk(WAIT), trace.initial, trace.calls) for trace in traces)
+    for trace in traces:
+        session = completed_replay(desk(WAIT), trace.initial, trace.calls)
+        assert session is not None
+        assert session.state == trace.final
     shown = Rule(id="shown", formula="F ReadCase(result.proven == true) & G !AskForProof & G !SendLetter")
     assert [
         finding.kind for finding in analyse_rules(desk(), [shown, read]).findings if finding.kind == "conflict"

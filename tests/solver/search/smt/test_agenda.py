@@ -102,8 +102,8 @@ def test_models_of_open_calls_run_as_planned(seed: int) -> None:
 class SeenASecondLate(CompiledAgenda):
     """The encoding sees what is due only in the second after."""
 
-    def state_at(self, state: State, now: Value, latest: Value = None) -> State:
-        return super().state_at(state, now - 1, latest)
+    def state_at(self, state: State, now: Value, between: tuple[int, int] | None = None) -> State:
+        return super().state_at(state, now - 1, between)
 
 
 class TwoHappenAtOnce(CompiledAgenda):
@@ -113,9 +113,9 @@ class TwoHappenAtOnce(CompiledAgenda):
         super().__init__(agenda, logic)
         self.parts = [CompiledAgenda([one], logic) for one in agenda]
 
-    def state_at(self, state: State, now: Value, latest: Value = None) -> State:
+    def state_at(self, state: State, now: Value, between: tuple[int, int] | None = None) -> State:
         for part in self.parts:
-            state = part.state_at(state, now, latest)
+            state = part.state_at(state, now, between)
         return state
 
 
