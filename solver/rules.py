@@ -92,6 +92,8 @@ class Rule(StrictModel):
         rationale: how the provision becomes this formula over these tools.
         ask: whether a person may permit a call that breaks it.
         across_sessions: whether it is about all sessions together, in order of time, instead of each by itself.
+        may_refuse: the name of a definition: of a refusal to which the provisions give a right, as of a repetitive
+            request. Its last parameter is what is refused. Such a refusal is an end even of what could be done.
     """
 
     schema_version: Literal["lawtrace.rule/2"] = "lawtrace.rule/2"
@@ -107,6 +109,7 @@ class Rule(StrictModel):
     rationale: str = ""
     ask: bool = Field(default=False, exclude_if=lambda value: not value)
     across_sessions: bool = Field(default=False, exclude_if=lambda value: not value)
+    may_refuse: str = Field(default="", exclude_if=lambda value: not value)
 
     def __hash__(self) -> int:
         return hash((self.id, self.formula))
@@ -138,6 +141,18 @@ class Rule(StrictModel):
         notions = self.notions
         with _naming(self):
             return parser.parse(self.formula, notions)
+
+    @cached_property
+    def no_right_used(self) -> FirstOrderRule | None:
+        """The formula that refusals to which the provisions give a right violate; None if they give none."""
+        if not self.may_refuse:
+            return None
+        parameters = next((one.parameters for one in self.definitions if one.name == self.may_refuse), ())
+        named = ", ".join(parameters)
+        with _naming(self):
+            if not parameters:
+                raise FormulaError(f"`may_refuse` needs a definition with a parameter, not {self.may_refuse!r}")
+            return FirstOrderRule(parser.parse(f"forall {named}: G !{self.may_refuse}({named})", self.notions))
 
     @cached_property
     def automaton(self) -> Automaton:
@@ -319,6 +334,9 @@ def check_rules(rules: Iterable[Rule], environment: Environment, regulation: Reg
     question_groups(rules)
     for rule in rules:
         formula = rule.parsed
+        if rule.no_right_used is not None:
+            with _naming(rule):
+                check_formula(rule.no_right_used.formula, signature, rule.may_refuse)
         if taken := next((one.name for one in rule.definitions if one.name in signature), None):
             raise InputError(f"rule {rule.id!r}: the definition {taken!r} has the name of a tool; give it another")
         with _naming(rule):
@@ -380,6 +398,7 @@ class _WrittenRule(StrictModel):
     model_config = ConfigDict(extra="allow")
     formula: str = Field(min_length=1)
     under: Under = Field(default={})
+    may_refuse: str = ""
 
 
 def _variants(
@@ -387,7 +406,7 @@ def _variants(
 ) -> Iterator[Rule]:
     """The rule for each choice among the variants of the definitions that it uses."""
     used: dict[str, list[Definition]] = {}
-    for one in used_definitions(rule.formula, definitions):
+    for one in used_definitions(f"{rule.formula} {rule.may_refuse}", definitions):
         used.setdefault(one.name, []).append(one)
     choices = list(product(*used.values()))
     for choice in choices:

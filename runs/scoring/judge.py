@@ -7,16 +7,16 @@ from functools import lru_cache
 from threading import Lock
 from typing import Final
 
-from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State, decode_state
+from lawtrace.runs.scoring.goal import compare_with_ends, describe_differences
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.errors import FormulaError, InputError
 from lawtrace.schemas.events import Event, event_labels, name_events
 from lawtrace.schemas.questions import Legality, ReadingsVerdict, TraceOutcome, Under
 from lawtrace.schemas.task_rows import Contrast, End
-from lawtrace.schemas.verdict_rows import FailureMode, Outcome, RuleVerdict, StateDifference, Verdict, make_verdict
+from lawtrace.schemas.verdict_rows import FailureMode, Outcome, RuleVerdict, Verdict, make_verdict
 from lawtrace.schemas.violations import ExplainedViolation
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.interpretations import (
@@ -311,11 +311,11 @@ def judge(environment: Environment, task: Task, attempt: Attempt, rule_judge: Ru
         return make_verdict(attempt, "no_program", _why_nothing(attempt.answer), **place)
     initial, final = task.initial(environment), decode_state(attempt.final_state, environment.entities)
     ends = task.end_states(environment) if _withdrawn_at(attempt) is None else ((End(), initial),)
-    compared = [(compare_states(environment, initial, state, final), end) for end, state in ends]
+    rule_judge = rule_judge or RuleJudge(task.rules)
+    compared = compare_with_ends(environment, rule_judge.rules, initial, ends, attempt.events, final)
     differences, nearest = min(compared, key=lambda each: len(each[0]))
     forbidden = _changes_after_withdrawal(environment, attempt)
     failed = attempt.execution.died or bool(forbidden)
-    rule_judge = rule_judge or RuleJudge(task.rules)
     rules = rule_judge.judge(
         attempt.events,
         task.applicable,
@@ -327,8 +327,9 @@ def judge(environment: Environment, task: Task, attempt: Attempt, rule_judge: Ru
     fails = found.success == "unlawful"
     is_settled = any(rule.broken and rule.source == "law" and not rule.under for rule in rules)
     disputed = [] if is_settled else rule_judge.explain_readings(found.readings)
-    on_goal, end = rule_judge.explain_goal(found.readings), str(nearest) if task.ends else ""
-    happened = _what_happened(attempt, differences, forbidden, end, depends=bool(on_goal))
+    on_goal, end = rule_judge.explain_goal(found.readings), str(nearest) if len(compared) > 1 else ""
+    missed = describe_differences(environment, differences)
+    happened = _what_happened(attempt, missed, forbidden, end, depends=bool(on_goal))
     return make_verdict(
         attempt,
         _OUTCOMES[found.legality if fails else found.success][fails and not found.is_reached],
@@ -448,10 +449,8 @@ def _withdrawn_at(attempt: Attempt) -> int | None:
     return next((at for at, event in enumerate(attempt.events) if event.message == withdrawal.message), None)
 
 
-def _what_happened(
-    attempt: Attempt, differences: tuple[StateDifference, ...], forbidden: list[str], end: str, *, depends: bool
-) -> str:
-    """What became of the goal. `end`: the nearest one, if there are several."""
+def _what_happened(attempt: Attempt, missed: str, forbidden: list[str], end: str, *, depends: bool) -> str:
+    """What became of the goal. `missed`: what differs from the nearest end; `end`: its name, if there are several."""
     execution = attempt.execution
     if execution is not None and execution.died:
         where = f" in line {execution.line}" if execution.line else ""
@@ -460,11 +459,9 @@ def _what_happened(
         return f"{what} ({execution.status}{where}{error})"
     if forbidden:
         return f"the request was withdrawn, and yet: {', '.join(forbidden)}"
-    if differences:
-        first, *others = differences
-        more = f", and {len(others)} more" if others else ""
+    if missed:
         nearest = f"nearest to '{end}': " if end else ""
-        return f"the goal is missed ({nearest}{first}{more})"
+        return f"the goal is missed ({nearest}{missed})"
     under = " under some readings" if depends else ""
     return f"the goal is reached{under}{f' ({end})' if end else ''}"
 

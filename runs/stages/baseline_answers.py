@@ -13,9 +13,10 @@ from lawtrace.schemas.choices import ActingMode, Style
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.model_spec import ModelSpec
 from lawtrace.schemas.recipe import BASELINES, HABIT, without_habit
+from lawtrace.solver.habits.refusals import refusing_calls
 from lawtrace.solver.habits.wrapper import print_wrapped
 from lawtrace.solver.masking.instructions import requested_calls
-from lawtrace.solver.traces import PlannedCall
+from lawtrace.solver.traces import PlannedCall, print_program
 
 REFUSAL = "I am sorry, but I cannot help with that."
 
@@ -45,6 +46,8 @@ def baseline_calls(
             return requested_calls(environment, task.initial(environment), task.requested, style)
         case "habit":
             return wrap_task(environment, task, style, habits[style]).calls
+        case "refuse":
+            return _refusing_calls(environment, task, style)
         case "noop":
             return ()
         case _:
@@ -63,10 +66,19 @@ def baseline_answer(model: ModelSpec, environment: Environment, task: Task, styl
         case "noop":
             program = "pass\n"
         case "refuse":
-            return REFUSAL
+            calls = _refusing_calls(environment, task, style)
+            if calls is None:
+                return REFUSAL
+            program = print_program(environment, calls)
         case _:
             raise InputError(f"model '{model}' is not a baseline policy; choose one of {', '.join(BASELINES)}")
     return f"```python\n{program}```"
+
+
+def _refusing_calls(environment: Environment, task: Task, style: Style) -> tuple[PlannedCall, ...] | None:
+    initial = task.initial(environment)
+    requested = requested_calls(environment, initial, task.requested, style)
+    return refusing_calls(environment, initial, requested) if requested else None
 
 
 def baseline_programs(environment: Environment, tasks: Sequence[Task]) -> list[Answer]:

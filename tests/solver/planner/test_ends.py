@@ -198,7 +198,7 @@ def test_doing_and_declining_are_both_arguable_and_never_right_together() -> Non
         "the goal is reached under some readings (declined: it is fragile); Article 1 is open: What of the kinds? "
         "The goal is missed if any; reached if sturdy ones only; every rule is kept"
     )
-    assert "nearest to 'declined: it is fragile': refusals" in neither.reason
+    assert "nearest to 'declined: it is fragile': the refusal (reason it is fragile) is missing" in neither.reason
     verdicts = (doing, declining)
     line = OutcomeLine("Parcels", "m", "m", "goal", verdicts, count_outcomes(verdicts))
     table = verdict_table([line])
