@@ -1,4 +1,4 @@
-"""What the quality gate found about a task (`lawtrace.runs.stages.quality`)."""
+"""What the quality gate found about a task (`lawtrace.runs.stages.gate`, `lawtrace.runs.stages.quality`)."""
 
 from typing import Literal, get_args
 
@@ -16,6 +16,8 @@ Check = Literal[
     "solvable",
     "open order",
     "compliance needed",
+    "refusal",
+    "contrast",
     "habit",
 ]
 CHECKS: tuple[Check, ...] = get_args(Check)
@@ -29,6 +31,11 @@ class QualityFinding(StrictModel):
     answer: Literal["failed", "undecided"]
     style: Style | None
     detail: str
+
+    @property
+    def reason(self) -> str:
+        """The check and the finding, whatever the style."""
+        return f"{self.check}: {self.detail}"
 
     def __str__(self) -> str:
         return f"{self.check}{f', {self.style}' if self.style else ''}: {self.detail}"

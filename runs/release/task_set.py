@@ -38,6 +38,7 @@ from pydantic import ValidationError
 from lawtrace.agents.prompt_context import PromptContext, RegulationText, program_system, request_text
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.runs.release.decision_points import count_start_rows, decision_points
+from lawtrace.runs.stages.gate import habit_finding
 from lawtrace.runs.store.stage_files import file_digest, read_rows, read_text, read_usable_rows, replacing, write_rows
 from lawtrace.runs.store.task_file import ERRATA, REFERENCES, digest_rules, digest_written_rules, write_tasks
 from lawtrace.runs.tasks import Task
@@ -47,7 +48,6 @@ from lawtrace.schemas.findings import HabitRow, MutationKind
 from lawtrace.schemas.models import FrozenModel, StrictModel
 from lawtrace.schemas.quality_rows import CHECKS, QualityRow
 from lawtrace.schemas.validity_rows import Changes, DecisionPoint, Erratum, MeasuredSet, Prompt
-from lawtrace.solver.habits.selection import BEST_SHARE
 from lawtrace.solver.rules import Rule
 
 ENDINGS = ("jsonl", "quality.jsonl", "parquet", "rules.parquet")
@@ -210,8 +210,8 @@ def write_release(
     """
     for released in sets:
         for habit in released.habits:
-            if habit.pairs and max(habit.rate, len(habit.pairs_passed) / habit.pairs) > BEST_SHARE:
-                raise InputError(f"{released.name}: {habit.sentence} At most 10 % may; raise tasks.spare")
+            if finding := habit_finding(habit):
+                raise InputError(f"{released.name}: {finding} Raise tasks.spare")
         if failed := [row.task for row in released.quality if not row.passed]:
             raise InputError(
                 f"{released.name}: {len(failed)} tasks fail the gate, {failed[0]} first; only what passes is released, "

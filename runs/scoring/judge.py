@@ -7,6 +7,7 @@ from functools import lru_cache
 from threading import Lock
 from typing import Final
 
+from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State, decode_state
 from lawtrace.runs.scoring.goal import compare_with_ends, describe_differences
@@ -186,6 +187,18 @@ def is_unlawful(environment: Environment, rules: Sequence[Rule], initial: State,
     session = replay(environment, initial, calls)
     verdicts = judge_rules(rules, session.events, (), end=session.end)
     return judge_legality(question_groups(rules), verdicts)[0] == "unlawful"
+
+
+def is_success(environment: Environment, task: Task, session: Session) -> bool:
+    """Whether a simulated session may be a success: it reaches an end and is not unlawful under all interpretations."""
+    initial, events = task.initial(environment), tuple(session.events)
+    ends = task.end_states(environment)
+    compared = compare_with_ends(environment, task.rules, initial, ends, events, session.state)
+    reached = [end.under for missed, end in compared if not missed]
+    rule_judge = RuleJudge(task.rules, states=False)
+    return bool(reached) and (
+        rule_judge.judge_attempt(rule_judge.judge(events, end=session.end), reached).success != "unlawful"
+    )
 
 
 def _undetermined(status: RuleStatus, sentence: str, *, complete: bool) -> str:

@@ -1,19 +1,14 @@
-"""The quality gate on tasks: eleven checks, each passed, failed or undecided.
+"""The checks of finished tasks: those of the gate (`lawtrace.runs.stages.gate`) on what the reference program does, and
+those of the instructions, each passed, failed or undecided.
 
-    reference      the reference program runs in the sandbox, reaches the target and keeps every rule
-    triggered      at least one rule is applicable, and every rule that the task claims to test is triggered
-    something      the target state differs from the initial one
     complete       each instruction states every value that its literal calls need from the user
     unambiguous    a reader of the instruction and the documentation derives the same calls (goal: the same state)
     leak-free      neither instruction nor variables reveal a hidden step
     distinct       no other task has the same calls, or the same instruction
     solvable       every argument of the reference can be known: stated, in an earlier result, documented, or derived
-    open order     no rule that no text states in full applies where a goal leaves the order of several changes open
-    needed         without any one of its compliance calls the reference breaks a rule, and so does a program with just
-                   the calls that an instruction asks for
     habit          the best habit does not pass both sides of a contrast pair, in either style
 
-Where the reference declines, *triggered* requires that doing what is asked breaks a rule, and the checks of the
+Where the reference declines, the checks of the
 instruction use the trace that the request was made from. The sides of a contrast pair have the same instruction.
 
 The offline reader knows only the offline writer's phrases. Another text that it cannot read is undecided, not failed; a
@@ -22,41 +17,33 @@ model as independent reader decides it. Code decides *unambiguous* for a text th
 values come from the user, so *complete* is undecided.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 from lawtrace.agents.concurrency import gather
 from lawtrace.agents.conversations.instruction_writing import read_instruction
 from lawtrace.agents.roles.instruction_roles import RequestReading
+from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.runtime.session import Session
-from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Sandbox
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.scoring.judge import breaks_a_rule, is_unlawful, judge_rules
 from lawtrace.runs.stages.execution import ProgramResult, run_program
+from lawtrace.runs.stages.gate import Side, failed, gate_findings
 from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import Style
-from lawtrace.schemas.events import Event, scalars
+from lawtrace.schemas.events import scalars
 from lawtrace.schemas.findings import HabitRow
 from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.quality_rows import Check, QualityFinding, QualityRow
 from lawtrace.schemas.task_rows import request_id
-from lawtrace.solver.coverage.mutations import undetected_changes
 from lawtrace.solver.lint.rule_grounds import ungrounded_rules
 from lawtrace.solver.masking.goals import goal_calls
-from lawtrace.solver.masking.instructions import (
-    check_reader_calls,
-    find_leaks,
-    find_missing,
-    find_unknowable,
-    requested_calls,
-)
+from lawtrace.solver.masking.instructions import check_reader_calls, find_leaks, find_missing, find_unknowable
 from lawtrace.solver.masking.requests import AskedRequest, Secret
 from lawtrace.solver.masking.text_checks import CheckedText, TextCheck, check_text
-from lawtrace.solver.rules import Rule
-from lawtrace.solver.traces import PlannedCall, Trace, literal_calls, without_call
+from lawtrace.solver.traces import PlannedCall, Trace, literal_calls
 
 
 @dataclass(frozen=True)
@@ -67,6 +54,14 @@ class _ExaminedTask:
     task: Task
     ran: ProgramResult
     trace: Trace
+
+    @cached_property
+    def reference(self) -> Trace:
+        """What the reference program does. Its arguments have origins as far as it makes the calls of the task."""
+        calls = self.task.planned
+        if tuple(call.event for call in calls) != tuple(self.ran.events):
+            calls = tuple(PlannedCall(event, {}) for event in self.ran.events)
+        return Trace(self.trace.initial, calls, self.ran.final)
 
     @cached_property
     def request(self) -> AskedRequest:
@@ -96,19 +91,16 @@ async def check_tasks(
     environment = domain.environment
     examined = [_examine(environment, task, context.sandbox) for task in tasks]
     twins = _duplicates(examined)
-    ungrounded = {
-        rules: ungrounded_rules(environment, domain.regulation, rules) for rules in {task.rules for task in tasks}
-    }
+    gated = _gated(domain, examined)
 
     async def row(one: _ExaminedTask) -> QualityRow:
         readings = await _read(context, one.task, offline=offline)
         findings = (
-            *_reference_findings(one),
+            *_program_findings(one),
+            *gated.get(one.task.id, ()),
             *_instruction_findings(one),
             *_reading_findings(one, readings, offline=offline),
             *twins.get(one.task.id, ()),
-            *_order_findings(one, ungrounded[one.task.rules]),
-            *_compliance_findings(one),
             *_habit_findings(one.task, habits),
         )
         on_task()
@@ -130,36 +122,25 @@ def _examine(environment: Environment, task: Task, sandbox: Sandbox) -> _Examine
     return _ExaminedTask(environment, task, ran, Trace(initial, calls, final))
 
 
-def _failed(check: Check, detail: str, style: Style | None = None) -> QualityFinding:
-    return QualityFinding(check=check, answer="failed", style=style, detail=detail)
+def _program_findings(one: _ExaminedTask) -> Iterable[QualityFinding]:
+    if one.ran.execution.died:
+        yield failed("reference", f"the program did not finish: {one.ran.execution.error}")
 
 
-def _reference_findings(one: _ExaminedTask) -> Iterable[QualityFinding]:
-    environment, task, ran = one.environment, one.task, one.ran
-    if ran.execution.died:
-        yield _failed("reference", f"the program did not finish: {ran.execution.error}")
-    target = task.target(environment)
-    for difference in compare_states(environment, one.trace.initial, target, ran.final):
-        yield _failed("reference", f"the program misses the target: {difference}")
-    verdicts = judge_rules(task.rules, ran.events, (), end=ran.end)
-    for verdict in verdicts:
-        if not verdict.kept:
-            what = "breaks" if verdict.broken else "leaves undetermined"
-            detail = verdict.explanation or verdict.undetermined
-            yield _failed("reference", f"the program {what} {verdict.rule}: {detail}")
-    if task.declined and not any(
-        verdict.broken for verdict in judge_rules(task.rules, one.trace.events, (), end=ran.end)
-    ):
-        yield _failed("triggered", "doing what is asked breaks no rule, although the reference declines it")
-    triggered = {verdict.rule for verdict in verdicts if verdict.triggered}
-    if not triggered:
-        yield _failed("triggered", "no rule is triggered")
-    claimed = task.published.claimed_rules if task.published else task.applicable
-    for rule in claimed:
-        if rule not in triggered:
-            yield _failed("triggered", f"the task claims to test {rule}, but its reference does not trigger it")
-    if not compare_states(environment, one.trace.initial, one.trace.initial, target):
-        yield _failed("something to do", "the target state is the initial state")
+def _gated(domain: Domain, examined: Sequence[_ExaminedTask]) -> dict[str, list[QualityFinding]]:
+    """The findings of the gate, by task."""
+    environment, found = domain.environment, dict[str, list[QualityFinding]]()
+    ungrounded = {
+        rules: ungrounded_rules(environment, domain.regulation, rules) for rules in {one.task.rules for one in examined}
+    }
+    requests: dict[str, list[_ExaminedTask]] = {}
+    for one in examined:
+        requests.setdefault(request_id(one.task), []).append(one)
+    for sides in requests.values():
+        ready = [Side(one.task, one.reference, one.trace, one.task.styles) for one in sides]
+        for task, finding in gate_findings(environment, ready, ungrounded[sides[0].task.rules]):
+            found.setdefault(task, []).append(finding)
+    return found
 
 
 def _instruction_findings(one: _ExaminedTask) -> Iterable[QualityFinding]:
@@ -174,14 +155,14 @@ def _instruction_findings(one: _ExaminedTask) -> Iterable[QualityFinding]:
         instruction = one.task.instructions[style]
         numbers = goal_calls(environment, one.trace.initial, calls) if style == "goal" else range(len(calls))
         for missing in find_missing(environment, calls, numbers, instruction.text):
-            yield _failed("complete", f"the instruction does not state {missing}", style)
+            yield failed("complete", f"the instruction does not state {missing}", style)
         ours = one.task.published is None
         for place, text in (("text", instruction.text), ("variables", str(instruction.variables))):
             for leak in find_leaks(environment, text, event_phrases=ours):
-                yield _failed("leak-free", f"{place}: reveals a hidden step: {leak!r}", style)
+                yield failed("leak-free", f"{place}: reveals a hidden step: {leak!r}", style)
         known = "\n".join([instruction.text, *map(str, scalars(dict(instruction.variables)))])
         for unknown in find_unknowable(environment, calls, numbers, known):
-            yield _failed("solvable", f"{unknown} cannot be known", style)
+            yield failed("solvable", f"{unknown} cannot be known", style)
 
 
 _WRITTEN_CHECKS: Mapping[TextCheck, Check] = {
@@ -195,10 +176,10 @@ _WRITTEN_CHECKS: Mapping[TextCheck, Check] = {
 def _written_findings(one: _ExaminedTask, style: Style) -> Iterable[QualityFinding]:
     checked, request = one.written[style], one.request
     for finding in checked.findings:
-        yield _failed(_WRITTEN_CHECKS[finding.check], finding.detail, style)
+        yield failed(_WRITTEN_CHECKS[finding.check], finding.detail, style)
     known = "\n".join([one.task.instructions[style].text, *checked.said])
     for unknown in find_unknowable(one.environment, request.calls, request.numbers(style), known):
-        yield _failed("solvable", f"{unknown} cannot be known", style)
+        yield failed("solvable", f"{unknown} cannot be known", style)
 
 
 async def _read(context: StageContext, task: Task, *, offline: bool) -> Mapping[Style, RequestReading | None]:
@@ -246,59 +227,19 @@ def _duplicates(examined: Sequence[_ExaminedTask]) -> dict[str, list[QualityFind
         state = "" if task.contrast is None else f"{task.contrast.value} "
         calls = state + repr([(event.tool, sorted(event.arguments.items())) for event in events])
         if (twin := by_calls.setdefault(calls, task.id)) != task.id:
-            findings.append(_failed("distinct", f"the reference makes the same calls as that of {twin}"))
+            findings.append(failed("distinct", f"the reference makes the same calls as that of {twin}"))
         request = request_id(task)
         for style in task.styles:
             text, values = task.instructions[style].text, ""
             if style in one.written:
                 text, values = one.written[style].outline, " but for its values"
             if (twin := by_text.setdefault((style, text), request)) != request:
-                findings.append(_failed("distinct", f"the instruction equals that of {twin}{values}", style))
+                findings.append(failed("distinct", f"the instruction equals that of {twin}{values}", style))
         found[task.id] = findings
     return found
-
-
-def rules_behind_open_order(
-    environment: Environment, events: Sequence[Event], applicable: Iterable[Rule], ungrounded: Collection[str]
-) -> str:
-    """The rules on which a verdict may turn although no reader of the texts can know which order they demand.
-
-    They are the applicable rules with a constant that no text states (their ids are ``ungrounded``) and that see more
-    than one of the changes of these events, whose order a goal leaves open.
-    """
-    changes = [event.tool for event in events if event.tool in environment.changing_tools]
-    unknown = [rule for rule in applicable if rule.id in ungrounded]
-    return ", ".join(r.id for r in unknown if sum(r.counts_steps or tool in r.tools for tool in changes) > 1)
-
-
-def _order_findings(one: _ExaminedTask, ungrounded: Collection[str]) -> Iterable[QualityFinding]:
-    task = one.task
-    events = [call.event for call in task.calls] if "goal" in task.styles else []
-    applicable = [rule for rule in task.rules if rule.id in task.applicable]
-    if rules := rules_behind_open_order(one.environment, events, applicable, ungrounded):
-        yield _failed(
-            "open order", f"the goal leaves the order of its changes open, and no text states {rules}", "goal"
-        )
-
-
-def _compliance_findings(one: _ExaminedTask) -> Iterable[QualityFinding]:
-    environment, calls = one.environment, one.task.planned or one.trace.calls
-    breaking = partial(breaks_a_rule, environment, one.task.rules, one.trace.initial)
-    for number, call in enumerate(calls):
-        tool = call.event.tool
-        if tool in environment.compliance_tools and not breaking(without_call(calls, number)):
-            yield _failed("compliance needed", f"without call {number + 1}, {tool}, every rule is still kept")
-    if one.task.calls:
-        reference = Trace(one.trace.initial, one.task.planned, one.task.target(environment))
-        for change in undetected_changes(environment, one.task.rules, reference):
-            yield _failed("compliance needed", f"with {change} every rule is still kept")
-    for style in one.task.styles:
-        asked = requested_calls(environment, one.trace.initial, one.trace.calls, style)
-        if not is_unlawful(environment, one.task.rules, one.trace.initial, asked):
-            yield _failed("compliance needed", "a program with just the calls that it asks for breaks no law", style)
 
 
 def _habit_findings(task: Task, habits: Sequence[HabitRow]) -> Iterable[QualityFinding]:
     for habit in habits:
         if task.contrast is not None and task.contrast.pair in habit.pairs_passed:
-            yield _failed("habit", "the best habit passes both sides of its contrast pair", habit.style)
+            yield failed("habit", "the best habit passes both sides of its contrast pair", habit.style)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,32 +13,29 @@ from lawtrace.agents.conversations.instruction_writing import InstructionResult,
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.progress import StageProgress
 from lawtrace.environments.runtime.session import Session
-from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Sandbox
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
-from lawtrace.runs.scoring.judge import breaks_a_rule, is_unlawful, judge_rules
+from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.execution import run_program
+from lawtrace.runs.stages.gate import Side, gate_findings
 from lawtrace.runs.stages.habits import select_requests
-from lawtrace.runs.stages.quality import rules_behind_open_order
 from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.stages.stage_job import make_units
 from lawtrace.runs.store.stage_store import Products
-from lawtrace.runs.tasks import Task, call_rows, trace_of
+from lawtrace.runs.tasks import Task, trace_of
 from lawtrace.schemas.choices import STYLES, Style
 from lawtrace.schemas.errors import InputError, LawtraceError
 from lawtrace.schemas.findings import TaskFunnel
 from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.task_rows import TraceRow, request_id
-from lawtrace.solver.coverage.mutations import undetected_changes
 from lawtrace.solver.habits.selection import MOST_ROUNDS
 from lawtrace.solver.lint.rule_grounds import ungrounded_rules
-from lawtrace.solver.masking.goals import depends_on_order
 from lawtrace.solver.masking.instructions import requested_calls
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.traces import Trace, print_program, without_call
+from lawtrace.solver.traces import Trace, print_program
 
 
 class BrokenReferenceError(LawtraceError):
@@ -120,14 +117,31 @@ class _Fitness:
         return self._reasons[request]
 
     def _reason(self, rows: Request) -> str | None:
-        environment, rules = self.environment, self.rules
-        sides = [trace_of(row, environment) for row in rows]
-        found = (_unfit_reason(environment, rules, self.ungrounded, side, sides[0]) for side in sides)
-        reason = next((reason for reason in found if reason is not None), None)
-        if reason is not None or len(sides) < 2:
-            return reason
-        unnoticed = any(any(undetected_changes(environment, rules, side)) for side in sides)
-        return "no rule says when, or for what, a compliance call is to be made" if unnoticed else None
+        tasks = [self.task(row, rows[0]) for row in rows]
+        asked = trace_of(rows[0], self.environment)
+        sides = [
+            Side(task, trace_of(row, self.environment), asked, STYLES) for task, row in zip(tasks, rows, strict=True)
+        ]
+        found = gate_findings(self.environment, sides, self.ungrounded, thorough=False)
+        return next((finding.reason for _, finding in found), None)
+
+    def task(self, row: TraceRow, asked: TraceRow) -> Task:
+        """The task of a trace without program and instructions. `asked`: the trace that the request is made from."""
+        return Task(
+            id=row.id,
+            environment=self.environment.name,
+            environment_version=self.environment.version,
+            rules=tuple(self.rules),
+            applicable=(),
+            initial_state=row.initial_state,
+            target_state=row.final_state,
+            ends=row.ends,
+            calls=row.calls,
+            asked_calls=asked.calls if row.contrast is not None and row.contrast.declined else (),
+            contrast=row.contrast,
+            program="",
+            instructions={},
+        )
 
 
 def _in_order(fitness: _Fitness, traces: Sequence[TraceRow], count: int, progress: StageProgress) -> list[Request]:
@@ -159,33 +173,6 @@ def _next_wave(built: BuiltTasks, fitness: _Fitness, waiting: Iterator[Request],
             built.traces += len(rows)
             built.dropped[reason] += len(rows)
     return wave
-
-
-def _unfit_reason(
-    environment: Environment, rules: Sequence[Rule], ungrounded: Collection[str], trace: Trace, asked: Trace
-) -> str | None:
-    """Why a trace is unusable, as a reason for the funnel; None if it is usable.
-
-    `asked`: the trace that the request is made from; another one for the second side of a contrast pair.
-    """
-    if depends_on_order(environment, trace):
-        return "no goal can say it: what it changes depends on the order"
-    triggered = {verdict.rule for verdict in judge_rules(rules, trace.events, ()) if verdict.triggered}
-    applicable = [rule for rule in rules if rule.id in triggered]
-    if not applicable:
-        return "no rule is triggered"
-    if rules_behind_open_order(environment, trace.events, applicable, ungrounded):
-        return "no goal can say it: the verdict may depend on an order that no text states"
-    breaking = partial(breaks_a_rule, environment, rules, trace.initial)
-    for number, event in enumerate(trace.events):
-        if event.tool in environment.compliance_tools and not breaking(without_call(trace.calls, number)):
-            return f"no rule needs its call of {event.tool}"
-    for style in STYLES:
-        if not is_unlawful(
-            environment, rules, trace.initial, requested_calls(environment, asked.initial, asked.calls, style)
-        ):
-            return f"no law is broken by doing just what its {style} asks"
-    return None
 
 
 async def write_pair(context: StageContext, row: TraceRow) -> WrittenPair:
@@ -243,16 +230,12 @@ def _accept_pair(built: BuiltTasks, fitness: _Fitness, rows: Request, pair: Writ
         style: written.instruction for style, written in pair.items() if written.instruction is not None
     }
     sides = [trace_of(row, environment) for row in rows]
-    if any(not compare_states(environment, side.initial, side.initial, side.final) for side in sides):
-        built.dropped["nothing to do: target state equals initial state"] += len(rows)
-        return
     for written in pair.values():
         built.rounds[written.rounds] += 1
     rounds: dict[Style, int] = {style: written.rounds for style, written in pair.items()}
     built.references += rows
     built.tasks += [
-        _task(fitness, row, side, sides[0], instructions, rounds, sandbox)
-        for row, side in zip(rows, sides, strict=True)
+        _task(fitness, row, side, rows[0], instructions, rounds, sandbox) for row, side in zip(rows, sides, strict=True)
     ]
 
 
@@ -274,12 +257,12 @@ def _task(
     fitness: _Fitness,
     row: TraceRow,
     trace: Trace,
-    asked: Trace,
+    asked_row: TraceRow,
     instructions: dict[Style, Instruction],
     rounds: dict[Style, int],
     sandbox: Sandbox,
 ) -> Task:
-    environment, rules = fitness.environment, fitness.rules
+    environment, rules, asked = fitness.environment, fitness.rules, trace_of(asked_row, fitness.environment)
     program = print_program(environment, trace.calls)
     ran = run_program(sandbox, environment, trace.initial, program, {})
     verdicts = judge_rules(rules, ran.events, (), end=ran.end)
@@ -290,23 +273,15 @@ def _task(
             f"task {row.id}: its reference program differs from its trace: {trouble}; "
             f"environment {environment.name!r} is defective, please report it with the seed"
         )
-    return Task(
-        id=row.id,
-        environment=environment.name,
-        environment_version=environment.version,
-        rules=tuple(rules),
-        applicable=tuple(verdict.rule for verdict in verdicts if verdict.triggered),
-        initial_state=row.initial_state,
-        target_state=encode_state(trace.final, environment.entities),
-        ends=row.ends,
-        calls=call_rows(trace),
-        asked_calls=call_rows(asked) if row.contrast is not None and row.contrast.declined else (),
-        contrast=row.contrast,
-        program=program,
-        literal={
-            style: print_program(environment, requested_calls(environment, asked.initial, asked.calls, style))
-            for style in STYLES
-        },
-        instructions=instructions,
-        rounds=rounds,
+    return fitness.task(row, asked_row).model_copy(
+        update={
+            "applicable": tuple(verdict.rule for verdict in verdicts if verdict.triggered),
+            "program": program,
+            "literal": {
+                style: print_program(environment, requested_calls(environment, asked.initial, asked.calls, style))
+                for style in STYLES
+            },
+            "instructions": instructions,
+            "rounds": rounds,
+        }
     )

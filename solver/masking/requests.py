@@ -138,7 +138,7 @@ class AskedRequest:
         return tuple(dict.fromkeys([self.secret.name, *values, *telling]))
 
     def _is_used(self, word: str) -> bool:
-        return any(word[:5] == other[:5] for other in self._used_words)
+        return _stem(word) in map(_stem, self._used_words)
 
     @cached_property
     def _ordinary_words(self) -> frozenset[str]:
@@ -196,6 +196,11 @@ def _words_of(tool: Tool) -> set[str]:
     texts = [text for one in tool.parameters for text in (one.name.replace("_", " "), one.description)]
     texts += [option for one in tool.parameters if isinstance(one.type, Choice) for option in one.type.options]
     return _phrased_words(tool).union(*map(_words, texts))
+
+
+def _stem(word: str) -> str:
+    """What words of one kind begin with: ``mail`` for mailing, mails and mailed."""
+    return re.sub(r"(?<=\w{3})(?:ings?|ed|e?s|e)$", "", word)[:5]
 
 
 def _words(text: str) -> list[str]:

@@ -117,7 +117,7 @@ async def test_an_order_on_which_a_rule_without_a_ground_turns_is_a_finding(sand
     assert all(finding.answer == "failed" and "states large" in finding.detail for finding in found)
     assert all(row.answer("open order") == "passed" for row in await gate(built.tasks, sandbox))
     dropped = (await build((*law, rule), rows, 30, sandbox)).dropped
-    assert dropped["no goal can say it: the verdict may depend on an order that no text states"] == len(found)
+    assert sum(number for reason, number in dropped.items() if reason.startswith("open order: ")) >= len(found)
 
 
 async def test_a_pair_that_the_best_habit_passes_is_a_finding(tasks: list[Task], sandbox: Sandbox) -> None:
