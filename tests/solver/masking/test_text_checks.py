@@ -210,6 +210,12 @@ def test_words_of_other_tools_and_of_general_english_do_not_tell_a_fact() -> Non
     assert set(phrases) == {fact.name, "the customer wants one", "enrolled", "whether", "authenticator"}
 
 
+def test_words_of_one_stem_as_those_of_the_calls_do_not_tell_a_fact() -> None:
+    fact = Secret("what the desk knows", TEXT, ("more than sending costs", "enrolled"))
+    assert "enrolled" in replace(PAYMENT, secret=fact).secret_phrases
+    assert "sending" not in replace(PAYMENT, secret=fact).secret_phrases
+
+
 def test_a_name_of_two_rows_is_refused_with_both() -> None:
     two = tuple(_with_second_garage(PAYMENT, number) for number in range(2))
     request = replace(PAYMENT, initials=two)
