@@ -24,6 +24,7 @@ from typing import Final
 
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.state import Row
 from lawtrace.runs.scoring.judge import breaks_a_rule, is_success, is_unlawful, judge_rules
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import Style
@@ -169,8 +170,10 @@ def _undrawn(environment: Environment, side: Side) -> Iterator[QualityFinding]:
     """Values that the changed row has together, and no row of a drawn state does."""
     changed = side.task.contrast
     entity = environment.entities.get(changed.table) if changed is not None else None
-    rows = [] if changed is None or entity is None else side.reference.initial.rows(changed.table)
-    row = next((row for row in rows if entity and changed and row.values[entity.key] == changed.key), None)
+    row: Row | None = None
+    if changed is not None and entity is not None:
+        rows = side.reference.initial.rows(changed.table)
+        row = next((row for row in rows if row.values[entity.key] == changed.key), None)
     if changed is None or entity is None or row is None:
         yield failed("contrast", "its initial state does not have the row of the fact")
         return
