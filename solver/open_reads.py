@@ -138,7 +138,7 @@ def _of_condition(condition: Condition, elements: Mapping[str, Steps]) -> Iterat
         case Comparison(left, "in", right):
             yield from _of_term(left, (), elements)
             yield from _of_term(right, _CONTAINERS, elements)
-        case Comparison(left, "startswith" | "endswith" | "contains", right):
+        case Comparison(left, "startswith" | "endswith" | "contains" | "matches", right):
             yield from _of_term(left, ("string",), elements)
             yield from _of_term(right, ("string",), elements)
         case Comparison(left, _, right):

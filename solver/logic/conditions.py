@@ -9,6 +9,7 @@ A condition is a boolean expression over one event e and the values of variables
     e |= x in y                 iff  both values are there, y is a list and some element of it equals x, or y is an
                                      object and x the name of one of its fields
     e |= x startswith y         iff  both values are texts, and x begins with y       (endswith, contains likewise)
+    e |= x matches "p"          iff  v(x) is a text, and the regular expression p matches the whole of it
     e |= any f in x: c          iff  v(x) is a list or an object, and c holds for some element, or name of a field, f
     e |= all f in x: c          iff  v(x) is a list or an object, and c holds for every such f
     e |= not c, c and d, c or d          as in propositional logic
@@ -19,6 +20,7 @@ as a date. ``lower(x) == lower(y)`` ignores case.
 """
 
 import operator
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -30,14 +32,20 @@ from lawtrace.solver.logic import terms
 WORDS: Final = "words"
 """The argument of a message that holds its words in lower case; a bare string refers to it."""
 
-Operator = Literal["==", "!=", "<", "<=", ">", ">=", "in", "startswith", "endswith", "contains"]
+Operator = Literal["==", "!=", "<", "<=", ">", ">=", "in", "startswith", "endswith", "contains", "matches"]
 
 _ORDERS: Final[Mapping[str, Callable[[Any, Any], bool]]] = MappingProxyType(
     {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 )
-_TEXTS: Final[Mapping[str, Callable[[str, str], bool]]] = MappingProxyType(
-    {"startswith": str.startswith, "endswith": str.endswith, "contains": operator.contains}
+TEXTS: Final[Mapping[str, Callable[[str, str], bool]]] = MappingProxyType(
+    {
+        "startswith": str.startswith,
+        "endswith": str.endswith,
+        "contains": operator.contains,
+        "matches": lambda text, pattern: re.fullmatch(pattern, text, re.DOTALL) is not None,
+    }
 )
+"""The operators that compare texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +88,8 @@ def compare(left: terms.Value, operator: Operator, right: terms.Value) -> bool:
         if isinstance(right, Mapping):
             return isinstance(left, str) and left in right
         return isinstance(right, list) and any(terms.json_equal(left, element) for element in right)
-    if operator in _TEXTS:
-        return isinstance(left, str) and isinstance(right, str) and _TEXTS[operator](left, right)
+    if operator in TEXTS:
+        return isinstance(left, str) and isinstance(right, str) and TEXTS[operator](left, right)
     kind, other = terms.kind_of(left), terms.kind_of(right)
     if kind != other:
         if {kind, other} != {"string", "time"}:

@@ -244,7 +244,7 @@ class _Lifting:
         if (
             _reads_lists(left)
             or _reads_lists(right)
-            or (comparison.operator == "in" and not isinstance(right, t.LiteralList))
+            or (comparison.operator == "in" and not isinstance(right, t.LiteralList | t.FunctionCall))
         ):
             raise _Stuck
         return s.Compare(Comparison(t.map_leaves(left, moved), comparison.operator, t.map_leaves(right, moved)))
@@ -277,12 +277,14 @@ def _reads_call(comparison: Comparison) -> bool:
 
 
 def _reads_lists(term: t.Term) -> bool:
-    """Whether it applies a function of lists: a variable has no list as its value."""
+    """Whether it applies a function of lists or objects: no variable has one as its value."""
     if isinstance(term, t.Arithmetic):
         return _reads_lists(term.left) or _reads_lists(term.right)
     if not isinstance(term, t.FunctionCall):
         return False
-    return "list" in t.FUNCTIONS[term.function].accepts or any(map(_reads_lists, term.arguments))
+    return not {"list", "object"}.isdisjoint(t.FUNCTIONS[term.function].accepts) or any(
+        map(_reads_lists, term.arguments)
+    )
 
 
 def _ordered(parts: Iterable[s.Formula]) -> tuple[list[s.Formula], list[s.Formula], frozenset[str]]:

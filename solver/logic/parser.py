@@ -329,6 +329,12 @@ class _Builder(Transformer[Token, s.Formula]):
 
     def comparison(self, parts: list[_Part]) -> Condition:
         left, operator, right = cast("tuple[Term, Token, Term]", tuple(parts))
+        if operator == "matches":
+            try:
+                re.compile(str(right.content) if isinstance(right, LiteralValue) else "(")
+            except (re.error, OverflowError, RecursionError) as error:
+                why = error if isinstance(right, LiteralValue) else "it has to be a literal"
+                raise _RejectedToken(f"`matches` needs a regular expression in quotes: {why}", operator) from None
         return Comparison(left, cast("Operator", str(operator)), right)
 
     def call(self, parts: list[_Part]) -> Term:

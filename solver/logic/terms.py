@@ -22,7 +22,9 @@ unless it names a zone.
 
 import json
 import math
+import posixpath
 import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -63,6 +65,7 @@ NUMBERED: Final = "\x1f"
 """Stands between the name of a renamed variable and its number. Rules cannot have it in names, and in printed texts it
 is escaped."""
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_EMAIL: Final = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]+@(?:[\w-]+\.)+[\w-]+")
 _VARIABLE: Final = re.compile(rf"{_NAME.pattern}({NUMBERED}[0-9]+)?")
 
 
@@ -444,6 +447,22 @@ def _values(fields: Mapping[str, Json]) -> Value:
     return [*fields.values()]
 
 
+def _plain(text: str) -> Value:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _path(text: str) -> Value:
+    return posixpath.normpath(unicodedata.normalize("NFKC", text).strip().replace("\\", "/"))
+
+
+def _emails(text: str) -> Value:
+    return [*_EMAIL.findall(str(_plain(text)))]
+
+
+def _pairs(one: list[Json], other: list[Json]) -> Value:
+    return [[*pair] for pair in zip(one, other, strict=True)] if len(one) == len(other) else MISSING
+
+
 def _of_numbers(compute: Callable[[list[Any]], Value]) -> Callable[[list[Json]], Value]:
     """The function of a list; it has no value if an element is no number."""
     return lambda items: compute(items) if all(kind_of(item) == "number" for item in items) else MISSING
@@ -462,12 +481,17 @@ FUNCTIONS: Final[Mapping[str, Function]] = MappingProxyType(
         "smallest": Function(("list",), "number", _of_numbers(lambda items: min(items, default=MISSING))),
         "total": Function(("list",), "number", _of_numbers(sum)),
         "values": Function(("object",), "list", _values),
+        "plain": Function(("string",), "string", _plain),
+        "path": Function(("string",), "string", _path),
+        "emails": Function(("string",), "list", _emails),
+        "pairs": Function(("list",), "list", _pairs, 2),
     }
 )
 """`len` of a text, list or object; `lower` case of a text; `abs` of a number; the `number` that a text spells; the time
 that a text or a number of seconds means (`date`); the completed `years` and the midnights (`days`) from one time to
 another; the `largest`, the `smallest` and the `total` of a list of numbers; the `values` of the fields of an object, as
-a list."""
+a list; a text without differences of case, spaces and forms of characters (`plain`), a `path` of a file without
+detours, and the `emails` in a text, each whole; the `pairs` of the elements of two lists, by position."""
 
 
 def elements_of(value: Value) -> Sequence[Json]:

@@ -6,7 +6,7 @@ else than it seems to. What a declaration leaves open is not reported.
     x == y, x != y                     one kind; a text may be compared with a time if it can be a date
     x < y  (<= > >=)                   numbers, texts or times
     x in y                             y is a list, of elements of the kind of x, or an object and x a text
-    x startswith y  (endswith ...)     texts
+    x startswith y  (endswith, contains, matches)    texts
     any f in x: c, all f in x: c       x is a list, or an object, whose names of fields f stands for
     x + y, x - y, x * y, x / y         numbers; sums and differences also of times
     sum(x of A), min, max, avg         x is a number (of min and max also a time)
@@ -24,7 +24,7 @@ from lawtrace.environments.spec.types import DATE, INTEGER, MOMENT, Choice
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic import terms
-from lawtrace.solver.logic.conditions import Comparison, Condition, ElementCondition, IsTrue, condition_parts
+from lawtrace.solver.logic.conditions import TEXTS, Comparison, Condition, ElementCondition, IsTrue, condition_parts
 from lawtrace.solver.logic.lifting import safe_form
 from lawtrace.solver.logic.parser import located
 from lawtrace.solver.logic.safety import UnsafeFormulaError
@@ -397,7 +397,7 @@ class _Check:
                     condition,
                 )
             return
-        if sign in ("startswith", "endswith", "contains"):
+        if sign in TEXTS:
             for side, declared in ((condition.left, left), (condition.right, right)):
                 if declared.kind not in (None, "string"):
                     remedy = f": write `... in {side}`" if declared.kind == "list" else ""

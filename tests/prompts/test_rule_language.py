@@ -24,7 +24,7 @@ INVENTORY = (
     *RESERVED,
     *FUNCTIONS,
     *("count", "sum", "min", "max", "avg", "last", "distinct", "since", "of", "for", "now", "position"),
-    *("and", "or", "not", "in", "startswith", "endswith", "contains", "any", "all", "user", "agent"),
+    *("and", "or", "not", "in", "startswith", "endswith", "contains", "matches", "any", "all", "user", "agent"),
     *("s", "min", "h", "d", "w", "calendar days", "calendar month", "calendar year", "business day"),
 )
 

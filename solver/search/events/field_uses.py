@@ -177,7 +177,7 @@ class FieldUses:
                 read.unsure.add(rule)
         elif len(parts) == 1 and fields:
             fields[0].tests.append(condition)
-            if sign in ("startswith", "endswith", "contains"):
+            if sign in c.TEXTS:
                 self.inexact.add(rule)
                 fields[0].unsure.update(fields[0].readers if len(fields[0].tests) > 1 else ())
         else:

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from lawtrace.environments.tool_schemas.arguments import is_number, misfit
 from lawtrace.schemas.events import Event, Json
 from lawtrace.schemas.violations import Scalar
-from lawtrace.solver.logic.conditions import Comparison, Condition, IsTrue
+from lawtrace.solver.logic.conditions import TEXTS, Comparison, Condition, IsTrue
 from lawtrace.solver.logic.terms import FieldPath, LiteralList, LiteralValue, SpanLiteral, Term, is_value, leaves
 
 T = TypeVar("T")
@@ -118,7 +118,7 @@ def constants(condition: Condition) -> list[Json]:
                     found += neighbours(leaf.span.seconds)
                 case _:
                     pass
-    if condition.operator in ("startswith", "endswith", "contains"):
+    if condition.operator in TEXTS:
         found += [f"{one}~" for one in found] + [f"~{one}" for one in found] + [f"~{one}~" for one in found]
     return found
 

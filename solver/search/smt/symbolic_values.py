@@ -20,7 +20,7 @@ import z3
 from lawtrace.environments.spec.clock import EPOCH_DAY, EPOCH_MOMENT, SECONDS_PER_DAY
 from lawtrace.environments.spec.types import DATE, MOMENT, ValueType, WrongFormat
 from lawtrace.environments.spec.types import Value as Truth
-from lawtrace.solver.logic.conditions import MIRRORED, Operator, compare
+from lawtrace.solver.logic.conditions import MIRRORED, TEXTS, Operator, compare
 from lawtrace.solver.logic.syntax import AggregateFunction
 from lawtrace.solver.logic.terms import FUNCTIONS, Time, calculate, elements_of, json_equal, step_into
 from lawtrace.solver.logic.terms import Value as Concrete
@@ -63,7 +63,7 @@ class SymbolicValues:
             return compare(cast("Concrete", left), operator, cast("Concrete", right))
         if operator == "in":
             return self.contains(right, left)
-        if operator in ("startswith", "endswith", "contains"):
+        if operator in TEXTS:
             return self._tabulated(operator, left, right)
         kinds = value_kind(left), value_kind(right)
         if kinds[0] != kinds[1]:
