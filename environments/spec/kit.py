@@ -128,9 +128,9 @@ def queue(
         entity,
         where or (lambda _: as_term(True)),
         (entity.key, *shown),
-        reveals_key=False,
     )
-    return Tool(name, summary, results=(rows,), duration=duration, phrases=Phrases(f"Look at the {entity.table}."))
+    phrases = Phrases(f"Look at the {entity.table}.", noun_phrase=f"the {entity.singular} in the queue")
+    return Tool(name, summary, results=(rows,), duration=duration, phrases=phrases)
 
 
 def lookup(name: str, entity: Entity, field: str, *shown: str, summary: str, step: str) -> Tool:
