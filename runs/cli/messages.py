@@ -1,4 +1,4 @@
-"""``lawtrace messages``: read the conversations of a run, follow a live run, compare two runs."""
+"""``lawtrace messages``: read the conversations of a run, or follow a live run."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,8 +12,7 @@ import typer
 from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import STDOUT, print_command_result, print_json, print_note
 from lawtrace.runs.report.command_result import CommandResult
-from lawtrace.runs.report.terminal_messages import print_diff, print_heading, print_messages, print_outcome
-from lawtrace.runs.report.transcript_diff import ConversationDiff, diff_conversations
+from lawtrace.runs.report.terminal_messages import print_heading, print_messages, print_outcome
 from lawtrace.runs.report.verdict_index import VerdictIndex
 from lawtrace.runs.store import event_log_queries as queries
 from lawtrace.runs.store.event_log_database import is_being_written
@@ -48,9 +47,6 @@ def messages(
     text: Annotated[str | None, typer.Option(help="Only messages with words that begin like these.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of conversations.")] = 1000,
     follow: Annotated[bool, typer.Option("--follow", help="Follow a run in progress.")] = False,
-    diff: Annotated[
-        Path | None, typer.Option(help="Another run: show the first difference of each conversation.")
-    ] = None,
     save: Annotated[
         Path | None, typer.Option(help="Save all conversations in a file to be replayed, NAME.jsonl.xz.")
     ] = None,
@@ -85,7 +81,7 @@ def messages(
             request_of=partial(queries.request_behind, event_log) if prompts else None,
         )
         if follow:
-            if verdict is not None or rule is not None or diff is not None or as_json:
+            if verdict is not None or rule is not None or as_json:
                 raise InputError(
                     "--follow can only be combined with --stage, --task, --unit, --style, --model, --trial, --variant, "
                     "--role, --turn, --text and --prompts"
@@ -102,11 +98,6 @@ def messages(
         if verdict is not None or rule is not None:
             names = index.conversations(verdict, rule)
             wanted = replace(wanted, conversations=list(queries.conversation_numbers(event_log, names).values()))
-        if diff is not None:
-            with EventLogFile.open(diff) as other:
-                diffs = list(diff_conversations(event_log, other, wanted))
-            _show_diffs(diffs, (str(directory), str(diff)), limit, as_json)
-            return
         found = queries.find_conversations(event_log, wanted, limit=limit + 1)
         if not found:
             why = queries.unknown_value(event_log, wanted) or "no conversation matches"
@@ -157,18 +148,6 @@ def _follow(event_log: EventLogFile, directory: Path, wanted: queries.MessageQue
         time.sleep(POLL_SECONDS)
 
 
-def _show_diffs(found: Sequence[ConversationDiff], sides: tuple[str, str], limit: int, as_json: bool) -> None:
-    if as_json:
-        print_json({"differences": [_diff_json(one) for one in found]})
-        return
-    if not found:
-        print_note("all conversations are the same")
-    for one in found[:limit]:
-        print_diff(STDOUT, one, sides)
-    if len(found) > limit:
-        print_note(f"... and {len(found) - limit} more conversations that differ")
-
-
 def _message_json(
     event_log: EventLogFile, message: queries.LoggedMessage, prices: Mapping[str, Price], *, prompts: bool
 ) -> dict[str, Json]:
@@ -178,21 +157,3 @@ def _message_json(
     if prompts:
         line["request"] = [sent.model_dump(mode="json") for sent in queries.request_behind(event_log, message)]
     return line
-
-
-def _diff_json(diff: ConversationDiff) -> Json:
-    """The first difference of two conversations as JSON."""
-    place, _ = diff.places
-    return {
-        "stage": place.stage,
-        "task": place.task,
-        "unit": place.unit,
-        "style": place.style,
-        "kind": place.conversation_kind,
-        "models": list(diff.models),
-        "trial": place.trial,
-        "same": diff.same,
-        "first": diff.lines[0] and diff.lines[0].line.model_dump(mode="json"),
-        "second": diff.lines[1] and diff.lines[1].line.model_dump(mode="json"),
-        "words": [{"kind": piece.kind, "text": piece.text} for piece in diff.pieces],
-    }

@@ -126,7 +126,6 @@ FLAGS: Mapping[str, _Flag] = {
         metavar="<model>",
     ),
     "baselines": _flag("attempts.baselines", bool, "Run the baseline policies as well."),
-    "writer": _flag("models.trace_writer", str, "Compare with programs by this model.", "--model"),
     "mode": _flag("attempts.mode", ActingMode, "Write a program, call tools, or talk with a user."),
     "shield": _flag("attempts.shield", ShieldMode, "Warn of, or refuse, calls that break a rule."),
     "trials": _flag("attempts.trials", int, "Attempts at each task and style.", min=1),

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,29 +9,19 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from lawtrace.runs.cli.output import make_table, print_note
+from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.cli.progress import ProgressBars
-from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags, stage_recipe
-from lawtrace.runs.cli.stage_runs import run_stages
+from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags, stage_recipe
 from lawtrace.runs.report.command_result import CommandResult
-from lawtrace.runs.runner import Session
-from lawtrace.runs.stages.artifacts import BASELINE, RULES
-from lawtrace.runs.stages.model_baseline import measure_baseline
-from lawtrace.runs.stages.stage import StageInputs
-from lawtrace.runs.store.stage_store import Products
-from lawtrace.schemas.errors import OperationalError
+from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
-from lawtrace.schemas.findings import ModelBaseline
 from lawtrace.schemas.trace_options import TRACE_MODES
 from lawtrace.solver.coverage.coverage_analysis import Certificate, CoverageAnalysis, RuleCoverage, analyse_coverage
-from lawtrace.solver.rules import Rule
 
 
-@recipe_flags("rules", "count", "length", "writer", *MODEL_CALLS, "seed")
+@recipe_flags("rules", "count", "length", "seed", budget=False, force=False)
 def measure_coverage(
-    flags: RecipeFlags,
-    proofs: Annotated[bool, typer.Option(help="Print the proof under each certificate.")] = False,
-    out: Annotated[Path, typer.Option(help="Output file for the model's programs and calls.")] = Path("baseline.jsonl"),
+    flags: RecipeFlags, proofs: Annotated[bool, typer.Option(help="Print the proof under each certificate.")] = False
 ) -> CommandResult:
     """Measure what compliant traces can cover.
 
@@ -41,11 +30,12 @@ def measure_coverage(
     """
     inputs = stage_recipe(flags)
     recipe, domain, tasks = inputs.recipe, inputs.domain, inputs.recipe.tasks
-    rules, baseline = _make(inputs, out, force=flags.force)
+    if recipe.rules.source == "extracted":
+        raise InputError("no rules are extracted here: extract them with `lawtrace rules extract`, then give --rules")
     analyses = [
         analyse_coverage(
             domain.environment,
-            rules,
+            inputs.rules,
             mode=mode,
             length=tasks.length,
             count=tasks.count,
@@ -54,17 +44,11 @@ def measure_coverage(
         )
         for mode in TRACE_MODES
     ]
-    result: dict[str, Json] = {analysis.mode: _summary(analysis) for analysis in analyses}
-    beside = {} if baseline is None else {"baseline": baseline_summary(baseline)}
-    return CommandResult({**result, **beside}, _shown(analyses, baseline, proofs=proofs))
+    return CommandResult({one.mode: _summary(one) for one in analyses}, _shown(analyses, proofs=proofs))
 
 
-def _shown(
-    analyses: Sequence[CoverageAnalysis], baseline: ModelBaseline | None, *, proofs: bool
-) -> Iterator[RenderableType]:
+def _shown(analyses: Sequence[CoverageAnalysis], *, proofs: bool) -> Iterator[RenderableType]:
     yield _ceilings(analyses)
-    if baseline is not None:
-        yield _baseline_table(baseline)
     yield _rules(analyses)
     for analysis in analyses:
         if analysis.certificates:
@@ -74,52 +58,6 @@ def _shown(
         for first, second in analysis.missing:
             yield f"{first} -> {second}: feasible but not in the suite."
     yield Text(f"Assumptions in Z3: {'; '.join(analyses[0].assumptions)}.", style="dim")
-
-
-def _make(inputs: StageInputs, out: Path, *, force: bool) -> tuple[Sequence[Rule], ModelBaseline | None]:
-    """The rules, and the baseline if a model writes one. The same command again requests only what is missing."""
-    recipe = inputs.recipe
-    model = recipe.models.trace_writer
-
-    async def work(session: Session) -> Products:
-        return await session.runner(inputs).make(RULES, *((BASELINE,) if model else ()), incomplete=model is not None)
-
-    asks = model is not None or recipe.rules.source == "extracted"
-    made = run_stages(
-        recipe, out, "traces coverage", work, force=force or model is None, sandbox=model is not None, models=asks
-    )
-    if model is None:
-        return made[RULES], None
-    rows = made[BASELINE]
-    BASELINE.write(out, rows)
-    print_note(f"Written: {out} ({len(rows)} programs)")
-    if len(rows) < recipe.tasks.count:
-        raise OperationalError(
-            f"only {len(rows)} of {recipe.tasks.count} programs were written; run the command again to continue"
-        )
-    return made[RULES], measure_baseline(inputs.domain, rows, model=model, length=recipe.tasks.length)
-
-
-def baseline_summary(baseline: ModelBaseline) -> Json:
-    return {
-        "model": baseline.model,
-        "programs": baseline.programs,
-        "finished": baseline.finished,
-        "compliant": baseline.compliant,
-        "atc": baseline.coverage.atc,
-        "critical": baseline.coverage.critical_share,
-        "compliant_atc": baseline.compliant_coverage.atc,
-        "compliant_critical": baseline.compliant_coverage.critical_share,
-    }
-
-
-def _baseline_table(baseline: ModelBaseline) -> Table:
-    measured = (
-        ("all", baseline.programs, baseline.coverage),
-        ("completed and compliant", baseline.compliant, baseline.compliant_coverage),
-    )
-    rows = ((words, count, f"{of.atc:.1%}", f"{of.critical_share:.0%}") for words, count, of in measured)
-    return make_table(("model-written", "programs", "ATC", "S.C."), rows, title=baseline.model)
 
 
 def _ceilings(analyses: Sequence[CoverageAnalysis]) -> Table:

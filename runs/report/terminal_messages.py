@@ -10,20 +10,14 @@ from rich.text import Text
 from lawtrace.runs.report.message_view import MessagePart, MessageView, conversation_title, describe_call, view_message
 from lawtrace.runs.report.run_kinds import outcome_label
 from lawtrace.runs.report.text import visible
-from lawtrace.runs.report.transcript_diff import ConversationDiff, DiffPiece
 from lawtrace.runs.report.verdict_index import Cause
 from lawtrace.runs.store.event_log_queries import ConversationKey, LoggedMessage
 from lawtrace.schemas.call_options import Price
 from lawtrace.schemas.log_entries import RequestMessage
 
-CONTEXT_WORDS = 12
-"""Words shown on each side of a difference."""
 
-
-def print_heading(
-    console: Console, conversation: ConversationKey, lines: str = "", *, other: ConversationKey | None = None
-) -> None:
-    title = Text(conversation_title(conversation, other), style="bold")
+def print_heading(console: Console, conversation: ConversationKey, lines: str = "") -> None:
+    title = Text(conversation_title(conversation), style="bold")
     if lines:
         title.append(f"  {lines}", style="dim")
     console.print(Rule(title, align="left"))
@@ -66,22 +60,6 @@ def print_outcome(console: Console, outcome: str, reason: str) -> None:
     console.print()
 
 
-def print_diff(console: Console, diff: ConversationDiff, sides: tuple[str, str]) -> None:
-    """Print the first message that differs, word by word: removed words in brackets, added words in braces."""
-    place, other = diff.places
-    print_heading(console, place, other=other)
-    for conversation, side in zip(diff.conversations, sides, strict=True):
-        if conversation is None:
-            console.print(Text(f"missing in {visible(side)}", style="bold"))
-            console.print()
-            return
-    for message, side in zip(diff.lines, sides, strict=True):
-        if message is None:
-            console.print(Text(f"ends after {diff.same} messages in {visible(side)}; the other continues:"))
-    console.print(Text(f"the first {diff.same} messages are the same, then message {diff.same + 1}:", style="dim"))
-    console.print(Padding(_diff_text(diff.pieces), (0, 0, 1, 4)))
-
-
 def _speaker(view: MessageView, figures: str) -> Text:
     text = Text(f"{view.turn:>2} ", style="dim")
     style = {"user": "bold", "role": "bold cyan", "code": "green", "failure": "bold red"}[view.kind]
@@ -113,26 +91,3 @@ def _body(view: MessageView) -> Text | None:
 def _part(part: MessagePart) -> str:
     text = part.text + "".join(f"\n  - {item}" for item in part.items)
     return text if part.name is None else f"{part.name}: {text}"
-
-
-def _diff_text(pieces: Sequence[DiffPiece]) -> Text:
-    text = Text()
-    for number, piece in enumerate(pieces):
-        match piece.kind:
-            case "both":
-                text.append(_shortened(piece.text, first=number == 0, last=number == len(pieces) - 1), style="dim")
-            case "first":
-                text.append(f"[-{piece.text}-]", style="red")
-            case "second":
-                text.append(f"{{+{piece.text}+}}", style="green")
-    return text
-
-
-def _shortened(text: str, *, first: bool, last: bool) -> str:
-    words = text.split(" ")
-    if len(words) <= 3 * CONTEXT_WORDS:
-        return text
-    start = [] if first else words[:CONTEXT_WORDS]
-    end = [] if last else words[-CONTEXT_WORDS:]
-    left_out = len(words) - len(start) - len(end)
-    return " ".join([*start, f"… ({left_out} words) …", *end])

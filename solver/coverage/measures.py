@@ -126,8 +126,9 @@ def _transition_text(automaton: Automaton, transition: AutomatonTransition) -> s
 
 
 def _trigger_counts(rules: Sequence[Rule], traces: Iterable[Sequence[Event]]) -> dict[str, int]:
-    counts = {rule.id: 0 for rule in rules}
+    counts, monitor = {rule.id: 0 for rule in rules}, Monitor({rule.id: rule.compiled for rule in rules})
     for trace in traces:
-        for rule, status in Monitor({rule.id: rule.compiled for rule in rules}).run(trace).statuses().items():
+        monitor.clear()
+        for rule, status in monitor.run(trace).statuses().items():
             counts[rule] += status.triggered
     return counts

@@ -30,7 +30,6 @@ def inputs(tmp_path: Path) -> None:
         "rules import mfotl formula.mfotl --signature signature",
         "rules review rules.jsonl --status",
         "traces synthesize",
-        "traces coverage --model openai:some",
         "tasks build",
         "tasks check tasks.jsonl",
         "tasks import logisafetybench nowhere",

@@ -8,15 +8,7 @@ from typing import Any
 import pytest
 
 from lawtrace.runs import full_run
-from lawtrace.runs.cli import (
-    grade,
-    rules_extract,
-    tasks_build,
-    tasks_check,
-    tasks_release,
-    traces_coverage,
-    traces_synthesize,
-)
+from lawtrace.runs.cli import grade, rules_extract, tasks_build, tasks_check, tasks_release, traces_synthesize
 from lawtrace.runs.cli.recipe_flags import ATTEMPT_FLAGS, DIFFICULTY, FLAGS, MODEL_CALLS, SELECTION
 from lawtrace.runs.recipe_checks import prepare_recipe
 from lawtrace.runs.recipe_file import load_recipe
@@ -30,12 +22,11 @@ from tests.support.bank_law import write_bank_law
 from tests.support.bank_task import make_task
 from tests.support.shell import Shell
 
-MODULES = (grade, rules_extract, tasks_build, tasks_check, tasks_release, traces_synthesize, traces_coverage)
+MODULES = (grade, rules_extract, tasks_build, tasks_check, tasks_release, traces_synthesize)
 COMMANDS: dict[str, tuple[str, ...]] = {
     "run": ("run", "recipe.toml"),
     "rules extract": ("rules", "extract", "--recipe", "recipe.toml"),
     "traces synthesize": ("traces", "synthesize", "--recipe", "recipe.toml"),
-    "traces coverage": ("traces", "coverage", "--recipe", "recipe.toml"),
     "tasks build": ("tasks", "build", "--recipe", "recipe.toml"),
     "tasks check": ("tasks", "check", "tasks.jsonl", "--recipe", "recipe.toml"),
     "tasks release": ("tasks", "release", "--out", "set", "--env", "banking", "--recipe", "recipe.toml"),
@@ -84,7 +75,6 @@ VALUES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "trace_mode": (("--trace-mode", "coverage"), {"tasks.trace_mode": "coverage"}),
     "seed": (("--seed", "8"), {"seed": 8}),
     "model": (("--model", "baseline:refuse"), {"attempts.models": ["baseline:refuse"], "attempts.baselines": False}),
-    "writer": (("--model", "openai:other"), {"models.trace_writer": "openai:other"}),
     "baselines": (("--baselines",), {"attempts.baselines": True}),
     "temperature": (("--temperature", "0.7"), {"parameters.temperature": 0.7}),
     "max_tokens": (("--max-tokens", "500"), {"parameters.max_tokens": 500}),
@@ -112,7 +102,6 @@ TAKEN = {
         "compliance",
         "distance",
     ),
-    "traces coverage": ("rules", "count", "length", "writer", *MODEL_CALLS, "seed"),
     "tasks build": ("rules", "count", "length", "trace_mode", "require", "pair", "distance", *DIFFICULTY, *MODEL_CALLS),
     "tasks check": MODEL_CALLS,
     "tasks release": ("count", *MODEL_CALLS, "seed"),

@@ -101,20 +101,6 @@ def test_failing_attempts(lawtrace: Shell, walked: Path) -> None:
     assert "baseline:reference" not in models
 
 
-@pytest.mark.slow
-def test_diff_of_a_run_with_itself_and_with_another(lawtrace: Shell, walked: Path, tmp_path: Path) -> None:
-    _, _, err = lawtrace("messages", walked, "--diff", walked)
-    assert "all conversations are the same" in err
-    (tmp_path / "recipe.toml").write_text(
-        RECIPE + '[attempts]\nmodels = ["baseline:literal"]\nhints = true\n', encoding="utf-8"
-    )
-    assert lawtrace("run", "recipe.toml", "--out", "other", "--seed", 2)[0] == 0
-    found = lawtrace.json("messages", walked, "--diff", "other", "--stage", "tasks")
-    assert found["differences"]
-    _, out, _ = lawtrace("messages", walked, "--diff", "other", "--stage", "tasks")
-    assert "missing in other" in out or "{+" in out
-
-
 def test_a_hostile_message_is_escaped(lawtrace: Shell, tmp_path: Path) -> None:
     with EventLogFile.create(tmp_path / "run", recipe=None) as event_log:
         context = Context(stage="attempts", role="executor", task="t\x1b[2J", tested_model="m\x9b1m")
