@@ -5,11 +5,14 @@ import json
 import os
 import secrets
 import shlex
+import shutil
 import subprocess
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -17,12 +20,15 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.tool_schemas.outcomes import read_error_texts
 from lawtrace.runs.cli.env_serve import TOKEN_VARIABLE
 from lawtrace.runs.cli.output import print_note
+from lawtrace.runs.network import is_loopback
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.schemas.choices import Fallback, GuardMode
 from lawtrace.schemas.errors import InputError, LawtraceError, OperationalError
 from lawtrace.schemas.events import known_parts
 from lawtrace.solver.guard.decisions import Permission, PermissionRequest
 from lawtrace.solver.rules import load_rules
+
+CLIENT_TOKEN_VARIABLE = "LAWTRACE_GUARD_TOKEN"  # noqa: S105 (the name of a variable)
 
 
 def guard(
@@ -51,11 +57,14 @@ def guard(
         "guard.jsonl"
     ),
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for an answer, or for progress.")] = 300,
+    transport: Annotated[Literal["stdio", "http"], typer.Option(help="Transport for clients.")] = "stdio",
+    host: Annotated[str, typer.Option(help="For http. Other than loopback needs a token.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="For http; 0 picks a free port.")] = 8767,
 ) -> CommandResult:
     """Enforce rules in front of an MCP server.
 
-    An MCP server on standard input and output, which passes everything on to the server of the command or the address,
-    except calls that rules do not allow. `LAWTRACE_TOKEN` is sent to the address as a bearer token.
+    An MCP server that passes everything on to the server of the command or the address, except calls that rules do not
+    allow. `LAWTRACE_TOKEN` is sent to the address as a bearer token; over http, clients send `LAWTRACE_GUARD_TOKEN`.
     """
     if bool(command) == (url is not None):
         raise InputError("name the MCP server: write its command after --, or its address as --url")
@@ -71,30 +80,49 @@ def guard(
             _ = rule.compiled
         except LawtraceError as error:
             raise InputError(f"{file}: {error}") from error
+    patterns = read_error_texts(error_texts, "--error-text")
     if importlib.util.find_spec("mcp") is None:
         raise OperationalError("the guard of MCP servers needs the extra 'mcp': pip install 'lawtrace[mcp]'")
     from lawtrace.runs.integrations.guarded_session import GuardedSession
-    from lawtrace.runs.integrations.mcp_guard import serve_guard
+    from lawtrace.runs.integrations.http_guard import serve_sessions
+    from lawtrace.runs.integrations.mcp_guard import connector, serve_guard
     from lawtrace.solver.guard.log import GuardLog
 
-    conversation = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(4)}"
-    with GuardLog(log, conversation) as opened:
-        session = GuardedSession(
-            chosen,
-            opened,
-            mode=mode,
-            fallback=fallback,
-            on_arguable=on_arguable,
-            ask=None if ask is None else partial(_ask_command, shlex.split(ask), ask_timeout),
-            ask_timeout=ask_timeout,
-            principal=principal,
-            role=role,
-            error_texts=read_error_texts(error_texts, "--error-text"),
-            regulation=domain.regulation if domain else None,
-            tell=lambda text: print_note(f"lawtrace guard: {text}"),
-        )
-        serve_guard(session, command=command or [], url=url, token=os.environ.get(TOKEN_VARIABLE), timeout=timeout)
-    return CommandResult({**session.labels, "log": str(log)})
+    def tell(text: str) -> None:
+        print_note(f"lawtrace guard: {text}")
+
+    @contextmanager
+    def begin() -> Generator[GuardedSession]:
+        conversation = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(4)}"
+        with GuardLog(log, conversation) as opened:
+            yield GuardedSession(
+                chosen,
+                opened,
+                mode=mode,
+                fallback=fallback,
+                on_arguable=on_arguable,
+                ask=None if ask is None else partial(_ask_command, shlex.split(ask), ask_timeout),
+                ask_timeout=ask_timeout,
+                principal=principal,
+                role=role,
+                error_texts=patterns,
+                regulation=domain.regulation if domain else None,
+                tell=tell,
+            )
+
+    connect = connector(command=command or [], url=url, token=os.environ.get(TOKEN_VARIABLE), timeout=timeout)
+    if transport == "stdio":
+        with begin() as session:
+            serve_guard(session, connect, timeout)
+        return CommandResult({**session.labels, "log": str(log)})
+    if command and shutil.which(command[0]) is None:
+        raise OperationalError(f"{command[0]}: cannot be started: there is no such command")
+    given = os.environ.get(CLIENT_TOKEN_VARIABLE)
+    token = given or (None if is_loopback(host) else secrets.token_urlsafe(24))
+    if token != given:
+        tell(f"clients must send: Authorization: Bearer {token}   (set {CLIENT_TOKEN_VARIABLE} to choose it)")
+    serve_sessions(begin, connect, timeout=timeout, host=host, port=port, token=token, tell=tell)
+    return CommandResult({"log": str(log)})
 
 
 def _ask_command(command: list[str], timeout: float, question: PermissionRequest) -> Permission:

@@ -7,11 +7,12 @@ tools. A call is decided about after the tools were listed, and listed again if 
 Two dispatchers of the SDK match answers with requests, which keep their ids.
 """
 
+import json
 import math
 import os
 import secrets
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from itertools import count
@@ -32,7 +33,9 @@ from mcp.shared.inbound import (
     encode_header_value,
 )
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
+from mcp.shared.message import SessionMessage
 from mcp.shared.transport_context import TransportContext
+from pydantic import ValidationError
 
 from lawtrace.environments.literals import fields_of, items_of
 from lawtrace.runs.audit.transcripts import is_list
@@ -44,6 +47,10 @@ from lawtrace.solver.guard.log import is_recordable
 REQUEST_TIMEOUT: Final = -32001
 MAX_PAGES: Final = 100
 MAX_TOOLS: Final = 10_000
+MAX_LISTED_CHARACTERS: Final = 16_000_000
+"""Of all pages of a list of tools."""
+MAX_QUESTION_SECONDS: Final = 3600.0
+"""How long a request may wait for what the server asks the client meanwhile."""
 MAX_NOTES: Final = 100
 """How many faults of the server or the client are logged."""
 
@@ -70,6 +77,7 @@ class _Request:
     Attributes:
         wait: for the server's answer.
         is_sent: whether the server has it.
+        latest: when its wait ends also while the server asks the client something.
         why: what the client is told if the wait ends without an answer.
     """
 
@@ -79,6 +87,7 @@ class _Request:
     why: _NoAnswer
     wait: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     is_sent: bool = False
+    latest: float = math.inf
 
 
 class McpGuard:
@@ -89,6 +98,7 @@ class McpGuard:
         self._session = session
         self._timeout = timeout
         # Whether a cancelled call happened is still of interest; what the server does not want to know any more is not.
+        self._to_client = client[1]
         self._client = JSONRPCDispatcher(*client, peer_cancel_mode="signal", on_stream_exception=self._client_fault)
         self._server = JSONRPCDispatcher(*server, on_stream_exception=self._server_fault)
         self._requests: dict[types.RequestId, _Request] = {}
@@ -150,7 +160,9 @@ class McpGuard:
     async def _pass(self, request: _Request) -> dict[str, Any]:
         """The answer of the server. Raises MCPError for an error, `_NoAnswer` if none comes."""
         self._keep_envelope(request.params)
-        request.is_sent, request.wait.deadline = True, self._deadline(request.method)
+        request.is_sent = True
+        request.latest = anyio.current_time() + self._timeout + MAX_QUESTION_SECONDS
+        request.wait.deadline = self._deadline(request)
         options: CallOptions = {
             "request_id": request.id,
             "cancel_on_abandon": request.method != "initialize",
@@ -238,20 +250,24 @@ class McpGuard:
         await run_sync(self._session.import_listed, listed)
 
     async def _listed(self) -> list[Any]:
-        """All pages of the list. Raises MCPError if there is none."""
+        """All pages of the list. Raises MCPError if there is none, or if it is too long or comes too slowly."""
         listed: list[Any] = []
+        characters, latest = 0, anyio.current_time() + self._timeout
         cursor: str | None = None
         for _ in range(MAX_PAGES):
             params: dict[str, Any] = {} if cursor is None else {"cursor": cursor}
             if self._envelope:
                 params["_meta"] = self._envelope
             headers = self._http_headers("tools/list", params)
-            options: CallOptions = {"request_id": next(self._names), "timeout": self._timeout, "headers": headers}
+            patience = max(0.0, latest - anyio.current_time())
+            options: CallOptions = {"request_id": next(self._names), "timeout": patience, "headers": headers}
             answer = await self._server.send_raw_request("tools/list", params, options)
             page, cursor = answer.get("tools"), answer.get("nextCursor")
             listed += page if is_list(page) else []
-            if not is_list(page) or len(listed) > MAX_TOOLS:
-                raise MCPError(types.INVALID_REQUEST, f"the answer is no list of at most {MAX_TOOLS} tools")
+            characters += len(json.dumps(answer))
+            if not is_list(page) or len(listed) > MAX_TOOLS or characters > MAX_LISTED_CHARACTERS:
+                bounds = f"{MAX_TOOLS} tools and {MAX_LISTED_CHARACTERS} characters"
+                raise MCPError(types.INVALID_REQUEST, f"the answer is no list of at most {bounds}")
             if not isinstance(cursor, str) or not cursor:
                 return listed
         raise MCPError(types.INVALID_REQUEST, f"the list has more than {MAX_PAGES} pages")
@@ -259,7 +275,7 @@ class McpGuard:
     # From the server
 
     async def _from_server(self, context: _Context, method: str, params: Params | None) -> dict[str, Any]:
-        """Pass a question of the server to the client, perhaps to a person. Meanwhile no deadline passes."""
+        """Pass a question of the server to the client, perhaps to a person, who has an hour."""
         assert context.request_id is not None
         options: CallOptions = {"request_id": context.request_id, "cancel_on_abandon": False}
         self._questions += 1
@@ -287,14 +303,20 @@ class McpGuard:
         """Give the server time anew for all requests, or for those with a progress token."""
         for request in self._requests.values():
             if token is None or fields_of(request.params.get("_meta")).get("progressToken") == token:
-                request.wait.deadline = self._deadline(request.method)
+                request.wait.deadline = self._deadline(request)
 
-    def _deadline(self, method: str) -> float:
-        waits = method in _LONG_LIVED or self._questions > 0
-        return math.inf if waits else anyio.current_time() + self._timeout
+    def _deadline(self, request: _Request) -> float:
+        if request.method in _LONG_LIVED:
+            return math.inf
+        return request.latest if self._questions > 0 else anyio.current_time() + self._timeout
 
     async def _client_fault(self, error: Exception) -> None:
         self._note(f"the client sent no message: {str(error)[:200]}")
+        faults = error.errors(include_url=False, include_context=False) if isinstance(error, ValidationError) else []
+        given = [fields_of(fault["input"]).get("id") for fault in faults]
+        if (name := next((one for one in given if isinstance(one, str | int)), None)) is not None:
+            wrong = types.ErrorData(code=types.INVALID_REQUEST, message="this is no request of JSON-RPC 2.0")
+            await self._to_client.send(SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=name, error=wrong)))
 
     async def _server_fault(self, error: Exception) -> None:
         self._note(f"the server sent no message: {str(error)[:300]}")
@@ -322,22 +344,27 @@ class McpGuard:
             self._session.note(text if self._notes < MAX_NOTES else f"{text} (further faults are not logged)")
 
 
-def serve_guard(
-    session: GuardedSession, *, command: Sequence[str], url: str | None, token: str | None, timeout: float
-) -> None:
-    """Guard one client of standard input and output until it leaves, then finish the session.
+Connect = Callable[[], AbstractAsyncContextManager[tuple[Any, Any]]]
+"""Connects to the server behind the guard."""
+
+
+def connector(*, command: Sequence[str], url: str | None, token: str | None, timeout: float) -> Connect:
+    """How to connect to a server.
 
     Args:
         command: serves MCP on its standard input and output.
         url: of a server, instead of a command.
         token: sent to the server at the address as ``Authorization: Bearer TOKEN``.
         timeout: seconds in which the server has to answer, or to report progress.
-
-    Raises OperationalError if the command cannot be started.
     """
+    return lambda: child_server(command) if url is None else remote_server(url, token=token, patience=timeout + 5)
 
-    def connect() -> AbstractAsyncContextManager[tuple[Any, Any]]:
-        return child_server(command) if url is None else remote_server(url, token=token, patience=timeout + 5)
+
+def serve_guard(session: GuardedSession, connect: Connect, timeout: float) -> None:
+    """Guard one client of standard input and output until it leaves, then finish the session.
+
+    Raises OperationalError if the command of the server cannot be started.
+    """
 
     async def run() -> None:
         caught: list[int] = []

@@ -5,7 +5,6 @@ log or message reveals state, rules, target or verdict.
 """
 
 import json
-import secrets
 from collections.abc import Callable
 from typing import Any
 
@@ -15,15 +14,21 @@ from mcp import types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
-from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
-from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from lawtrace.agents.prompt_context import PromptContext, RegulationText, request_text, stated_start, tools_system
 from lawtrace.environments.runtime.documentation import argument_schema, document_tool
 from lawtrace.runs.integrations.judged_session import JudgedSession
-from lawtrace.runs.network import bind_socket, is_loopback
+from lawtrace.runs.integrations.mcp_http import (
+    IDLE_SECONDS,
+    MAX_BODY_BYTES,
+    MAX_SESSIONS,
+    TokenCheck,
+    request_checks,
+    shown_address,
+)
+from lawtrace.runs.network import bind_socket
 
 REQUEST_PROMPT = "request"
 """The name of the prompt with the request of the user."""
@@ -80,10 +85,6 @@ def make_server(session: JudgedSession) -> Server[Any]:
     )
 
 
-MAX_BODY_BYTES = 2_000_000
-MAX_SESSIONS = 100
-
-
 def serve_stdio(server: Server[Any]) -> None:
     """Serve one client on standard input and output until it disconnects."""
 
@@ -107,32 +108,15 @@ def serve_http(
     Raises OperationalError if the address cannot be bound.
     """
     listening = bind_socket(host, port)
-    address = listening.getsockname()
-    # Other than loopback, the token protects the tools, so the Host header is not checked.
-    security = None if is_loopback(host) else TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app: ASGIApp = server.streamable_http_app(
-        host=host, max_request_body_size=MAX_BODY_BYTES, max_sessions=MAX_SESSIONS, transport_security=security
+        host=host,
+        max_request_body_size=MAX_BODY_BYTES,
+        max_sessions=MAX_SESSIONS,
+        session_idle_timeout=IDLE_SECONDS,
+        transport_security=request_checks(host),
     )
     if token is not None:
-        app = _TokenCheck(app, token)
+        app = TokenCheck(app, token)
     config = uvicorn.Config(app, log_level="critical", access_log=False, timeout_graceful_shutdown=2)
-    shown = f"[{address[0]}]" if ":" in address[0] else address[0]
-    on_ready(f"http://{shown}:{address[1]}/mcp")
+    on_ready(shown_address(*listening.getsockname()[:2]))
     uvicorn.Server(config).run(sockets=[listening])
-
-
-class _TokenCheck:
-    """Rejects requests without the token."""
-
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self._app = app
-        self._expected = f"Bearer {token}".encode()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            given = dict(scope["headers"]).get(b"authorization", b"")
-            if not secrets.compare_digest(given, self._expected):
-                refusal = PlainTextResponse("send the token: Authorization: Bearer TOKEN\n", status_code=401)
-                await refusal(scope, receive, send)
-                return
-        await self._app(scope, receive, send)

@@ -1,15 +1,15 @@
 """Web middleware: Host check, security headers, same-origin check and access token."""
 
 import hmac
+import re
 from collections.abc import Sequence
 
 from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-LOOPBACK_NAMES = ("127.0.0.1", "localhost")
+LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 
 _HEADERS = {
     # Content of this server only, no inline script, no embedding in frames.
@@ -35,19 +35,19 @@ def security_middleware(names: Sequence[str] = LOOPBACK_NAMES, token: str | None
     """
 
     async def answer(request: Request, answer_next: RequestResponseEndpoint) -> Response:
-        response = _own_answer(request, token) or await answer_next(request)
+        response = _own_answer(request, names, token) or await answer_next(request)
         for name, value in _HEADERS.items():
             response.headers.setdefault(name, value)
         return response
 
-    return [
-        Middleware(TrustedHostMiddleware, allowed_hosts=list(names)),
-        Middleware(BaseHTTPMiddleware, dispatch=answer),
-    ]
+    return [Middleware(BaseHTTPMiddleware, dispatch=answer)]
 
 
-def _own_answer(request: Request, token: str | None) -> Response | None:
+def _own_answer(request: Request, names: Sequence[str], token: str | None) -> Response | None:
     """The answer to a request that does not reach the pages."""
+    host = re.sub(r":\d+$", "", request.headers.get("host", ""))
+    if "*" not in names and host.removeprefix("[").removesuffix("]") not in names:
+        return PlainTextResponse("Invalid host header", 400)
     origin = request.headers.get("origin")
     foreign = origin is not None and origin.partition("://")[2] != request.headers.get("host", "")
     if foreign and request.method not in {"GET", "HEAD"}:

@@ -21,8 +21,18 @@ from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 from mcp.shared.memory import create_client_server_memory_streams
 from mcp.shared.message import SessionMessage
-from mcp.types import CallToolResult, CreateMessageResult, JSONRPCRequest, TextContent, jsonrpc_message_adapter
+from mcp.types import (
+    INVALID_REQUEST,
+    CallToolResult,
+    CreateMessageResult,
+    JSONRPCError,
+    JSONRPCRequest,
+    TextContent,
+    jsonrpc_message_adapter,
+)
+from pydantic import ValidationError
 
+from lawtrace.runs.integrations import mcp_guard
 from lawtrace.runs.integrations.guarded_session import GuardedSession
 from lawtrace.runs.integrations.inner_server import MAX_MESSAGE_BYTES, Malformed, Oversized, child_server
 from lawtrace.runs.integrations.mcp_guard import McpGuard
@@ -52,6 +62,7 @@ class Server:
         self.called: list[tuple[str, Any]] = []
         self.heard: list[dict[str, Any]] = []  # notifications, and answers to what it asked
         self.send: Callable[[dict[str, Any]], Awaitable[None]]
+        self.listing: Callable[[Any], Awaitable[dict[str, Any]]] | None = None
         self.answers: dict[str, Callable[[Any], Awaitable[dict[str, Any] | None]]] = {}
 
     async def run(self, reading: Any, writing: Any) -> None:
@@ -81,6 +92,8 @@ class Server:
                 capabilities = {"tools": {"listChanged": True}, "resources": {}}
                 version = params["protocolVersion"]
                 return {"result": {"protocolVersion": version, "capabilities": capabilities, "serverInfo": info}}
+            case "tools/list" if self.listing is not None:
+                return await self.listing(message)
             case "tools/list":
                 return {"result": {"tools": self.tools}}
             case "resources/read":
@@ -284,6 +297,69 @@ async def test_unlistable_tools_fail_closed(proxied: Proxied) -> None:
     proxied.server.tools = {"not": "a list"}  # type: ignore[assignment]
     async with proxied.client() as client:
         assert "could not be listed" in text_of(await client.call_tool("weather", {}))
+
+
+@pytest.mark.parametrize(
+    ("characters", "pause", "why"), [(10_000, 0, "at most 10000 tools and 5000 char"), (0, 0.2, "")]
+)
+async def test_endless_lists_of_tools_end(
+    proxied: Proxied, monkeypatch: pytest.MonkeyPatch, characters: int, pause: float, why: str
+) -> None:
+    """Pages that are large, and pages that are slow, each of them in time."""
+    monkeypatch.setattr(mcp_guard, "MAX_LISTED_CHARACTERS", 5_000)
+    pages: list[int] = []
+
+    async def page(_: Any) -> dict[str, Any]:
+        pages.append(1)
+        await anyio.sleep(pause)
+        return {"result": {"tools": [], "nextCursor": "more", "_meta": {"text": "x" * characters}}}
+
+    proxied.server.listing = page
+    async with proxied.client(patience=0.5) as client:
+        refused = text_of(await client.call_tool("weather", {}))
+    assert "could not be listed" in refused
+    assert why in refused
+    assert len(pages) <= 3
+
+
+async def test_a_question_that_is_never_answered_keeps_no_call_waiting(
+    proxied: Proxied, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mcp_guard, "MAX_QUESTION_SECONDS", 0.3)
+
+    async def ask(_: JSONRPCRequest) -> None:
+        await proxied.server.send({"id": "question", "method": "sampling/createMessage", "params": SAMPLING})
+
+    async def answer(*_: object) -> CreateMessageResult:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    proxied.server.answers["weather"] = ask
+    with anyio.fail_after(20):
+        async with proxied.client(patience=0.2, sampling_callback=answer) as client:
+            with pytest.raises(MCPError, match=r"did not answer within 0\.2 seconds"):
+                await client.call_tool("weather", {})
+
+
+@pytest.mark.parametrize(
+    ("line", "answered"), [('{"jsonrpc": "2.0", "id": 7, "method": 5}', 7), ('{"id": "a"}', "a"), ("[1]", None)]
+)
+async def test_malformed_requests_with_an_id_are_answered(line: str, answered: object, tmp_path: Path) -> None:
+    with pytest.raises(ValidationError) as fault:
+        jsonrpc_message_adapter.validate_json(line)
+    with GuardLog(tmp_path / "log", "test") as log:
+        async with create_client_server_memory_streams() as (outer, client), anyio.create_task_group() as group:
+            nobody = anyio.create_memory_object_stream[Any](0)
+            group.start_soon(McpGuard(GuardedSession(RULES, log), client, (nobody[1], nobody[0]), 5).run)
+            await outer[1].send(fault.value)  # type: ignore[arg-type] (as the reader of standard input does)
+            with anyio.move_on_after(0.3):
+                item = await outer[0].receive()
+                assert isinstance(item, SessionMessage)
+                assert isinstance(item.message, JSONRPCError)
+                assert (item.message.id, item.message.error.code) == (answered, INVALID_REQUEST)
+                answered = None
+            group.cancel_scope.cancel()
+    assert answered is None
 
 
 async def hang(_: JSONRPCRequest) -> None:

@@ -257,6 +257,18 @@ async def test_a_token_is_required_outside_loopback(tmp_path: Path) -> None:
             assert not (await client.call_tool("CheckAuthorization", {})).is_error
 
 
+@pytest.mark.slow
+async def test_every_address_of_loopback_checks_who_is_meant(tmp_path: Path) -> None:
+    """A page of another site may resolve its own name to any of them."""
+    with serving_http("banking", "--out", "served", "--host", "127.0.0.2", cwd=tmp_path) as address:
+        async with httpx2.AsyncClient() as stranger:
+            for header, status in (({"host": "evil.example"}, 421), ({"origin": "http://evil.example"}, 403)):
+                given = {"content-type": "application/json", **header}
+                assert (await stranger.post(address, json={}, headers=given)).status_code == status
+        async with Client(address) as client:
+            assert not (await client.call_tool("CheckAuthorization", {})).is_error
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [

@@ -60,6 +60,11 @@ def test_other_hosts_are_rejected(browse: TestClient, host: str) -> None:
     assert "small" not in answer.text
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1:8718", "localhost", "[::1]:8718", "[::1]"])
+def test_the_names_of_loopback_are_answered(browse: TestClient, host: str) -> None:
+    assert browse.get("/", headers={"host": host}).status_code == 200
+
+
 def test_content_security_policy(browse: TestClient) -> None:
     headers = browse.get("/").headers
     policy = headers["content-security-policy"]
