@@ -152,6 +152,10 @@ def _with_checked_populate(environment: Environment, folder: Path, package: str)
         if not isinstance(state, State):
             place = folder / DECLARATION
             raise InputError(f"{place}: populate returns a {type(state).__name__}; let it return a State")
+        if missing := sorted(environment.entities.keys() - state.tables.keys()):
+            raise InputError(
+                f"{folder / DECLARATION}: populate leaves out the table {missing[0]!r}; give it rows or ()"
+            )
         return state
 
     return replace(environment, populate=populate)

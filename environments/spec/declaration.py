@@ -80,6 +80,7 @@ class Environment:
             )
         for tool in self.tools.values():
             validate_tool(self.name, self.entities, tool, simulated=self.simulated)
+        object.__setattr__(self, "agenda", tuple(self.agenda))  # a list is taken, too
         if self.agenda and not self.simulated:
             raise InputError(f"environment {self.name!r}: it has no state, so there is no agenda to declare")
         validate_agenda(self.name, self.entities, self.agenda)

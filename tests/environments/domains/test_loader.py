@@ -159,6 +159,14 @@ def test_exceptions_of_populate_name_file_and_line(write: Write, body: str, comp
         environment.populate(Random(1))
 
 
+def test_a_state_that_leaves_out_a_table_is_refused(write: Write) -> None:
+    boxes = 'entities={"boxes": spec.table("boxes", "box", id=spec.TEXT)},'
+    declaration = DECLARATION.replace("entities={},", boxes)
+    declared = f"from lawtrace.environments import spec\n{declaration}"
+    with pytest.raises(InputError, match=r"shop/__init__\.py: populate leaves out the table 'boxes'"):
+        load_domain(write(**{"__init__.py": declared})).environment.populate(Random(1))
+
+
 def test_a_folder_named_like_a_built_in_environment_is_not_loaded(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
