@@ -24,25 +24,12 @@ class Changes(StrictModel):
     missed: tuple[str, ...] = ()
 
 
-class DecisionPoint(StrictModel):
-    """What a contrast pair turns on: the fact, the rules that the other side's calls break, the tools asked for."""
-
-    fact: str
-    rules: tuple[str, ...]
-    tools: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"{self.fact}: {', '.join(self.rules) or 'the goal'} ({', '.join(self.tools)})"
-
-
 class MeasuredSet(StrictModel):
     """What was measured of one set of tasks when it was released.
 
     Attributes:
         findings: what the gate found; a row for each task with an undecided check.
         changes: by kind, the changes of references that were made.
-        points: contrast pair -> its decision point.
-        start_rows: different rows, with their states, that differ between the sides of pairs.
     """
 
     schema_version: Literal["lawtrace.measured_set/1"] = "lawtrace.measured_set/1"
@@ -50,8 +37,6 @@ class MeasuredSet(StrictModel):
     findings: tuple[QualityRow, ...]
     habits: tuple[HabitRow, ...]
     changes: Mapping[MutationKind, Changes]
-    points: Mapping[str, DecisionPoint]
-    start_rows: int
 
 
 class Prompt(StrictModel):

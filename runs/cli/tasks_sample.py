@@ -41,7 +41,7 @@ def sample_sessions(
     if failing:
         judged = [one for one in attempts if one[3].outcome not in PASSING and not one[3].model.startswith("baseline:")]
         sessions = [
-            JudgedSession(of, task, "", "attempt", verdict.contender, attempt, verdict)
+            JudgedSession(of, task, "attempt", verdict.contender, attempt, verdict)
             for of, task, attempt, verdict in judged
         ]
         random.shuffle(sessions)

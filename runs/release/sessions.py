@@ -10,7 +10,6 @@ from typing import Final, TypeVar
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.state import encode_state
-from lawtrace.runs.release.decision_points import decision_points, sides_of
 from lawtrace.runs.release.task_set import read_manifest, read_measured
 from lawtrace.runs.scoring.judge import AttemptJudge
 from lawtrace.runs.stages.artifacts import ATTEMPTS, VERDICTS
@@ -61,17 +60,20 @@ class JudgedSession:
     """A session at a released task with its verdict.
 
     Attributes:
-        set: the name of the set; ``point``: the decision point of the pair.
         change: of a mutant, in words; of an attempt, its model; of a habit, its name.
     """
 
     set: ReleasedSet
     task: Task
-    point: str
     kind: SessionKind
     change: str
     attempt: Attempt
     verdict: Verdict
+
+    @property
+    def point(self) -> str:
+        """The decision point of the pair; empty without one."""
+        return "" if self.task.contrast is None else self.task.contrast.point
 
     @property
     def law(self) -> Legality:
@@ -116,21 +118,16 @@ def sessions_of(
 ) -> list[JudgedSession]:
     """Different sessions: what search, habits and mutants do, and the attempts of models."""
     found: dict[str, JudgedSession] = {}
-    points = {one.name: decision_points(one.domain.environment, one.tasks) for one in sets}
-
-    def point(of: ReleasedSet, task: Task) -> str:
-        return "" if task.contrast is None else str(points[of.name].get(task.contrast.pair, ""))
-
     for of, task, attempt, verdict in attempts:
         if attempt.execution is not None and not verdict.model.startswith("baseline:"):
-            one = JudgedSession(of, task, point(of, task), "attempt", verdict.contender, attempt, verdict)
+            one = JudgedSession(of, task, "attempt", verdict.contender, attempt, verdict)
             found.setdefault(f"{task.id} {one.told}", one)
     for of in sets:
         judge = AttemptJudge(of.domain.environment)
         for task in of.tasks:
             for kind, change, style, attempt in _played(of, task, random):
                 verdict = judge.judge(task, attempt.model_copy(update={"answer": _answer(task, style)}))
-                one = JudgedSession(of, task, point(of, task), kind, change, attempt, verdict)
+                one = JudgedSession(of, task, kind, change, attempt, verdict)
                 found.setdefault(f"{task.id} {one.told}", one)
     return [one for one in found.values() if one.law != "undetermined"]
 
@@ -147,9 +144,8 @@ def _played(of: ReleasedSet, task: Task, random: Random) -> Iterator[tuple[Sessi
     yield "reference", "", style, _play(of, task, _calls(task.planned))
     asked = requested_calls(environment, task.initial(environment), task.requested, style)
     yield "only what is asked", "", style, _play(of, task, _calls(asked))
-    pair = "" if task.contrast is None else task.contrast.pair
-    for other in sides_of(of.tasks).get(pair, ()):
-        if other.id != task.id:
+    for other in of.tasks:
+        if task.contrast and other.contrast and other.contrast.pair == task.contrast.pair and other.id != task.id:
             yield "other side", "", style, _play(of, task, _calls(other.planned))
     for row in of.measured.habits if of.measured else ():
         if row.style in task.styles:

@@ -223,6 +223,11 @@ class Compared:
         return self.law_is_wrong or self.goal_is_wrong
 
     @property
+    def is_contestable(self) -> bool:
+        """Whether the verdict decides what is settled as arguable."""
+        return self.law == "arguable" and self.key.law in {"lawful", "unlawful"}
+
+    @property
     def whose(self) -> Literal["solver", "task", "open"]:
         """Of a failing verdict: whose fault it is."""
         if self.is_wrong:

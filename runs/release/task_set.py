@@ -22,11 +22,11 @@ and their tasks with references are ``SET.jsonl``, beside tables.
 """
 
 import datetime as dt
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from statistics import median
 from typing import Literal
@@ -37,7 +37,6 @@ from pydantic import ValidationError
 
 from lawtrace.agents.prompt_context import PromptContext, RegulationText, program_system, request_text
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.runs.release.decision_points import count_start_rows, decision_points
 from lawtrace.runs.stages.gate import habit_finding
 from lawtrace.runs.store.stage_files import file_digest, read_rows, read_text, read_usable_rows, replacing, write_rows
 from lawtrace.runs.store.task_file import ERRATA, REFERENCES, digest_rules, digest_written_rules, write_tasks
@@ -47,14 +46,14 @@ from lawtrace.schemas.events import Json
 from lawtrace.schemas.findings import HabitRow, MutationKind
 from lawtrace.schemas.models import FrozenModel, StrictModel
 from lawtrace.schemas.quality_rows import CHECKS, QualityRow
-from lawtrace.schemas.validity_rows import Changes, DecisionPoint, Erratum, MeasuredSet, Prompt
+from lawtrace.schemas.validity_rows import Changes, Erratum, MeasuredSet, Prompt
 from lawtrace.solver.rules import Rule
 
 ENDINGS = ("jsonl", "quality.jsonl", "parquet", "rules.parquet")
 """The files of one environment in releases of ``release/2``."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TaskSet:
     """Some tasks of one environment with the results of the gate, the best habit of each style, and the changes of
     references by kind.
@@ -71,14 +70,10 @@ class TaskSet:
     changes: Mapping[MutationKind, Changes]
     writers: Mapping[str, str]
 
-    @cached_property
-    def points(self) -> Mapping[str, DecisionPoint]:
-        """Contrast pair -> its decision point."""
-        return decision_points(self.domain.environment, self.tasks)
-
     @property
-    def different_points(self) -> int:
-        return len({*map(str, self.points.values())})
+    def points(self) -> int:
+        """How many decision points the contrast pairs have. Pairs on one of them are not independent."""
+        return count_points(self.tasks)
 
     @property
     def contrast_pairs(self) -> int:
@@ -128,7 +123,7 @@ class TaskSet:
             rules_sha256=digest_rules(self.rules),
             environment=environment.name,
             environment_version=environment.version,
-            decision_points=self.different_points,
+            decision_points=self.points,
             start_rows=count_start_rows(self.tasks),
         )
 
@@ -139,8 +134,6 @@ class TaskSet:
             findings=tuple(row for row in self.quality if row.findings),
             habits=tuple(self.habits),
             changes=self.changes,
-            points=self.points,
-            start_rows=count_start_rows(self.tasks),
         )
 
 
@@ -191,6 +184,23 @@ class ReleaseManifest(StrictModel):
     def task_file(self, name: str) -> str:
         """The task file of a set, in the folder of the release."""
         return f"{name}.jsonl" if self.schema_version == "lawtrace.release/2" else f"{REFERENCES}/{name}.jsonl"
+
+
+def count_points(tasks: Iterable[Task]) -> int:
+    """How many decision points the contrast pairs among these tasks have."""
+    return len({(task.environment, task.contrast.point) for task in tasks if task.contrast is not None})
+
+
+def count_start_rows(tasks: Iterable[Task]) -> int:
+    """How many different rows the sides of contrast pairs differ in, each with its state apart from the fact."""
+    rows = set[str]()
+    for task in tasks:
+        if (contrast := task.contrast) is not None:
+            table = task.initial_state[contrast.table]
+            row = table.get(contrast.key) if isinstance(table, dict) else None
+            others = {**row, contrast.field: None} if isinstance(row, dict) else {}
+            rows.add(json.dumps([task.environment, contrast.table, contrast.key, others], sort_keys=True))
+    return len(rows)
 
 
 def canary_of(version: str, seed: int) -> str:
