@@ -10,7 +10,7 @@ import typer
 from lawtrace.runs.cli.output import make_table, problem_notes
 from lawtrace.runs.release.sessions import JudgedSession, draw, read_sets, run_attempts, sessions_of
 from lawtrace.runs.release.sheets import compare, read_forms, read_key, solver_record, write_adjudication, write_sample
-from lawtrace.runs.report.command_result import CommandResult, Note
+from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.validity_rows import SolverAttempt
@@ -64,9 +64,10 @@ def sample_sessions(
     write_rows(out / "attempts.jsonl", rows)
     counts = Counter((key.environment, key.law, key.goal) for key in keys)
     table = make_table(("environment", "law", "goal", "sessions"), ((*kind, n) for kind, n in sorted(counts.items())))
+    short = f" There are no more than these; {count} were asked for." if not failing and len(keys) < count else ""
     return CommandResult(
         {"sessions": len(keys), "attempts": len(rows), "kinds": {**Counter(key.kind for key in keys)}},
-        [table, f"{len(keys)} sessions. Give annotators {out / 'sheets'}, and nothing else of {out}."],
+        [table, f"{len(keys)} sessions.{short} Give annotators {out / 'sheets'}, and nothing else of {out}."],
         out,
     )
 
@@ -90,7 +91,8 @@ def adjudicate(
     settled = {one.id for one in second.judgments}
     open_ids = [id_ for id_ in waiting if id_ not in settled]
     problems = [*first.problems, *second.problems]
-    unquoted = [Note(f"quotes no words of law or manual: {one}") for one in (*first.unquoted, *second.unquoted)]
+    unquoted = [*first.unquoted, *second.unquoted]
+    told = f"{len(unquoted)} judgments quote no words of law or manual, {unquoted[0]} first" if unquoted else ""
     unjudged = sum(not one.settling for one in compared)
     return CommandResult(
         {
@@ -102,7 +104,7 @@ def adjudicate(
             "wrong": [one.key.id for one in compared if one.is_wrong and one.key.id not in open_ids],
             "whose": {**Counter(row.whose for row in record)},
             "problems": [str(one) for one in problems],
-            "unquoted": [*first.unquoted, *second.unquoted],
+            "unquoted": unquoted,
         },
         [
             f"{len(first.judgments)} judgments of {len(keys) - unjudged} of {len(keys)} sessions; on {len(waiting)} "
@@ -110,6 +112,6 @@ def adjudicate(
             + (f": give the adjudicator {folder / 'adjudication' / 'sheets'}." if open_ids else ".")
         ],
         folder / "judgments.jsonl",
-        [*problem_notes(problems), *unquoted],
+        [*problem_notes(problems), *filter(None, [told])],
         1 if problems or open_ids or unjudged else 0,
     )

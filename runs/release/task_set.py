@@ -221,7 +221,7 @@ def write_release(
     for released in sets:
         for habit in released.habits:
             if finding := habit_finding(habit):
-                raise InputError(f"{released.name}: {finding} Raise tasks.spare")
+                raise InputError(f"{released.name}: {finding} Raise tasks.spare, or leave out pairs of given tasks")
         if failed := [row.task for row in released.quality if not row.passed]:
             raise InputError(
                 f"{released.name}: {len(failed)} tasks fail the gate, {failed[0]} first; only what passes is released, "
