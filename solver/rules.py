@@ -20,6 +20,7 @@ from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.toml_file import place_in_toml, read_toml
 from lawtrace.schemas.errors import FormulaError, InputError, describe_validation_error, input_errors
+from lawtrace.schemas.events import SPEAKERS
 from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.questions import Legality, Question, RuleSource, TraceOutcome, Under
 from lawtrace.schemas.violations import TemplateName
@@ -32,11 +33,12 @@ from lawtrace.solver.logic.normal_form import normal_form
 from lawtrace.solver.logic.safety import UnsafeFormulaError, check_safety
 from lawtrace.solver.logic.signature import environment_signature
 from lawtrace.solver.logic.skeleton import has_table
-from lawtrace.solver.logic.syntax import Formula, atoms_of, is_untimed
+from lawtrace.solver.logic.syntax import SAYS, Formula, atoms_of, is_untimed
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.logic.type_check import check_formula
 from lawtrace.solver.logic.violations import ignores_other_calls, triggers
 from lawtrace.solver.monitoring.first_order import FirstOrderRule
+from lawtrace.solver.predicates import fields_read
 
 MOST_LETTERS: Final = 100
 """Up to how many letters a monitor runs an automaton, if the rule can be evaluated instead."""
@@ -211,6 +213,12 @@ class Rule(StrictModel):
     def is_timed(self) -> bool:
         """Whether its value depends on the times of events."""
         return self.compiled.timed if isinstance(self.compiled, FirstOrderRule) else bool(self.clock_tools)
+
+    @cached_property
+    def predicates(self) -> frozenset[tuple[str, str]]:
+        """What it asks of messages that a model has to judge, each with the speaker."""
+        found = fields_read(self.parsed)
+        return frozenset((tool, str(one.path[1])) for tool, one in found if tool in SPEAKERS and one.path[0] == SAYS)
 
     @cached_property
     def asks_actor(self) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Self
 
+from lawtrace.runs.audit.sources.mapped_lines import LogMapping
 from lawtrace.runs.audit.sources.reading import read_transcripts
 from lawtrace.runs.audit.transcripts import RecordedMessage, Transcript
 from lawtrace.schemas.errors import InputError
@@ -19,18 +20,21 @@ class AllSessions:
     Attributes:
         files: that are read again.
         tools: that the rules are about; None if each call counts.
+        mapping: how the files are read; None if they are of known forms.
     """
 
     files: tuple[Path, ...]
     tools: frozenset[str] | None
+    mapping: LogMapping | None
     id: ClassVar = "all sessions"
 
     @classmethod
-    def of(cls, files: Iterable[Path], rules: Iterable[Rule]) -> Self:
+    def of(cls, files: Iterable[Path], rules: Iterable[Rule], mapping: LogMapping | None) -> Self:
         """What is needed to judge by some rules."""
         rules = tuple(rules)
         counted = any(rule.counts_steps for rule in rules)
-        return cls(tuple(files), None if counted else frozenset[str]().union(*(rule.tools for rule in rules)))
+        tools = None if counted else frozenset[str]().union(*(rule.tools for rule in rules))
+        return cls(tuple(files), tools, mapping)
 
     def read(self) -> Transcript:
         """The calls and messages in order of time; of one time, in the order of the files."""
@@ -39,7 +43,7 @@ class AllSessions:
         notes: list[str] = []
         for path in self.files:
             try:
-                for one in read_transcripts(path):
+                for one in read_transcripts(path, self.mapping):
                     if one.trouble is not None:
                         notes.append(f"conversation {one.id} is left out: {one.trouble}")
                     found += self._chosen(one)

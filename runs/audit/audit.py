@@ -19,13 +19,15 @@ from lawtrace.environments.tool_schemas.given_tools import read_given_tools
 from lawtrace.environments.tool_schemas.reading import is_tool_source, read_tool_schemas
 from lawtrace.runs.audit.all_sessions import AllSessions
 from lawtrace.runs.audit.annotations import read_annotations
+from lawtrace.runs.audit.judging import TranscriptAuditor
 from lawtrace.runs.audit.labels import DEFAULT_CHOICE, read_label_choice
 from lawtrace.runs.audit.monpoly.import_rules import seconds_of
 from lawtrace.runs.audit.monpoly.log_audit import prepare_rules
 from lawtrace.runs.audit.monpoly.logs import MonpolyLog, is_monpoly_log
 from lawtrace.runs.audit.monpoly.mfotl_signature import LogSignature, read_signature
+from lawtrace.runs.audit.predicates import Asked, known_answers
 from lawtrace.runs.audit.sources.mapped_lines import LogMapping, read_mapping
-from lawtrace.runs.audit.sources.reading import find_files, find_transcripts
+from lawtrace.runs.audit.sources.reading import find_files, find_transcripts, read_transcripts
 from lawtrace.runs.audit.summary import AuditSummary
 from lawtrace.runs.audit.transcripts import Transcript
 from lawtrace.runs.audit.workers import AuditedTools, AuditJob, AuditUnit, JudgedBatch, judge_batches
@@ -119,7 +121,16 @@ class Audit(Iterable[AuditRow]):
                     raise
                 yield Transcript(str(path), path.name, (), str(error).removeprefix(f"{path}: "))
         if across:
-            yield AllSessions.of(self.files, across)
+            yield AllSessions.of(self.files, across, self.mapping)
+
+    def unanswered(self) -> list[Asked]:
+        """What a model has to be asked about the messages of all records."""
+        auditor = TranscriptAuditor(self.job.environment, self.job.rules, against=self.job.against, says=self.job.says)
+        found: dict[Asked, None] = {}
+        for path in self.files:
+            for transcript in read_transcripts(path, self.mapping):
+                found.update(dict.fromkeys(auditor.unanswered(transcript)))
+        return [*found]
 
     def judge(self, units: Iterable[AuditUnit]) -> Iterator[JudgedBatch]:
         """The rows of some of its records, judged on all cores."""
@@ -136,6 +147,7 @@ def audit(
     label: str | None = None,
     marks: Source | None = None,
     time_unit: str = "1s",
+    predicates: Source | None = None,
     mapping: Source | None = None,
 ) -> Audit:
     """Judge recorded conversations, or logs in MonPoly's format, as ``lawtrace audit`` does.
@@ -155,6 +167,7 @@ def audit(
         label: the label of the sources that the summary compares rules with, such as ``reward<1``.
         marks: a file of findings marked right or wrong, which the summary compares rules with.
         time_unit: the unit of the timestamps of logs: ``1d``, ``1h``, ``1min`` or ``1s``.
+        predicates: a file of what a model answered to predicates of rules; without an answer a rule is undetermined.
         mapping: a file that says where the parts of events stand in JSON lines of no known form.
 
     Raises:
@@ -179,6 +192,7 @@ def audit(
         DEFAULT_CHOICE if label is None else read_label_choice(label),
         None if marks is None else read_annotations(Path(marks)),
         seconds_of(time_unit),
+        {} if predicates is None else known_answers(Path(predicates)),
     )
     if isinstance(opened, LogSignature):
         name, check = "log", partial(prepare_rules, signature=opened)

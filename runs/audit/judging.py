@@ -1,22 +1,26 @@
 """Audit of transcripts: judges recorded conversations against a rule set."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.types import ObjectOf
 from lawtrace.environments.tool_schemas.outcomes import outcome_of as outcome_of_call
 from lawtrace.runs.audit.missing_data import DataGap, GapResolver, find_gaps
+from lawtrace.runs.audit.predicates import Asked, judged_by
 from lawtrace.runs.audit.transcripts import Transcript, Turn
 from lawtrace.runs.scoring.judge import RuleJudge
 from lawtrace.schemas.audit_rows import AuditRow, OlderVerdict, sentence_of
-from lawtrace.schemas.events import SPEAKERS, Actor, Event, event_labels, message_event
+from lawtrace.schemas.events import SPEAKERS, Actor, Event, Json, event_labels, message_event
 from lawtrace.schemas.questions import Legality, ReadingsVerdict
 from lawtrace.schemas.verdict_rows import RuleVerdict
+from lawtrace.solver.logic.syntax import SAYS
 from lawtrace.solver.rules import Rule
 
+NOTHING_SAID: Final[Mapping[Asked, bool]] = MappingProxyType({})
 AT_REFERENCE: Final = "the task demands this call"
 """What readers are told of a finding at a reference action."""
 
@@ -32,8 +36,11 @@ class TranscriptAuditor:
         complete: bool = False,
         against: Sequence[Rule] | None = None,
         joined: bool = False,
+        says: Mapping[Asked, bool] = NOTHING_SAID,
     ) -> None:
-        """``joined``: whether a transcript is of several sessions, so that nothing may be in it.
+        """``says``: what a model answered to predicates of the rules.
+
+        ``joined``: whether a transcript is of several sessions, so that nothing may be in it.
 
         ``complete``: a transcript is all that happened, so that a duty that is open at its end is broken.
 
@@ -41,6 +48,9 @@ class TranscriptAuditor:
         """
         self._environment: Final = environment
         self._joined: Final = joined
+        self._says: Final = says
+        asked = sorted({one for rule in (*rules, *(against or ())) for one in rule.predicates})
+        self._predicates: Final = {name: [text for speaker, text in asked if speaker == name] for name in SPEAKERS}
         self._asks_actor: Final = any(rule.asks_actor for rule in (*rules, *(against or ())))
         self._rules: Final = _RuleSet(rules, environment, complete=complete)
         self._older: Final = None if against is None else _RuleSet(against, environment, complete=complete)
@@ -66,7 +76,7 @@ class TranscriptAuditor:
             notes.append(f"the clock goes back at message {backwards}; its times are not used")
         by = transcript.by or (Actor() if self._asks_actor else None)
         whole = None if by is None else replace(by, session=by.session or transcript.id)
-        events = tuple(_event(environment, turn, whole, timed=not backwards) for turn in turns)
+        events = tuple(self._with_says(_event(environment, turn, whole, timed=not backwards)) for turn in turns)
         gaps = find_gaps(environment, turns, events)
         verdicts = self._rules.judge(events, gaps)
         if not called and not self._joined and all(verdict.outcome == "never triggered" for verdict in verdicts):
@@ -87,6 +97,21 @@ class TranscriptAuditor:
             against=None if older is None else self._older_verdict(older),
             at_reference=tuple(verdict.rule for verdict in verdicts if verdict.rule in demanded),
         )
+
+    def _with_says(self, event: Event) -> Event:
+        """A message with what is known of what it says."""
+        if not (asked := self._predicates.get(event.tool)):
+            return event
+        says: dict[str, Json] = {**judged_by(self._says, event.tool, asked, str(event.arguments.get("text", "")))}
+        return replace(event, arguments={**event.arguments, SAYS: says}) if says else event
+
+    def unanswered(self, transcript: Transcript) -> Iterator[Asked]:
+        """What a model has to be asked about the messages of a transcript."""
+        for turn in transcript.turns:
+            speaker, text = turn.message.speaker, turn.message.text
+            if turn.call is None and speaker is not None:
+                asked = ((speaker, predicate, text) for predicate in self._predicates[speaker])
+                yield from (one for one in asked if one not in self._says)
 
     def _older_verdict(self, verdicts: tuple[RuleVerdict, ...]) -> OlderVerdict:
         assert self._older is not None

@@ -31,17 +31,23 @@ class AuditOptions(StrictModel):
     formats: list[str] | None
     fail_on: list[str] | None
     redact: bool = False
+    predicates: Path | None = None
     mapping: Path | None = None
 
     def open(self, *, merged: bool = False) -> Audit:
         """The audit; see `lawtrace.audit`. ``merged``: there are rows already, so that no source is needed."""
         tools = [*map(Path, self.tools)] if self.tools else load_domain(self.env)
-        others = self.model_dump(include={"complete", "against", "label", "marks", "time_unit", "mapping"})
+        others = self.model_dump(
+            include={"complete", "against", "label", "marks", "time_unit", "mapping", "predicates"}
+        )
         return audit(self.rules, [] if merged else self.sources, tools, **others)
 
     def key(self) -> str:
         """A hash over the options and the files that they name."""
-        files = [*find_files(self.sources), *filter(None, (self.rules, self.against, self.marks, self.mapping))]
+        files = [
+            *find_files(self.sources),
+            *filter(None, (self.rules, self.against, self.marks, self.mapping, self.predicates)),
+        ]
         files += [path for path in map(Path, self.tools or ()) if path.is_file()]
         domain = None if self.tools else load_domain(self.env).digest
         return stage_key("audit", version("lawtrace"), self, domain, [file_digest(path) for path in files])

@@ -3,9 +3,9 @@
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from typing import Self, cast
 
@@ -19,6 +19,7 @@ from lawtrace.runs.audit.labels import DEFAULT_CHOICE, LabelChoice
 from lawtrace.runs.audit.monpoly.log_audit import LogAuditor
 from lawtrace.runs.audit.monpoly.logs import MonpolyLog
 from lawtrace.runs.audit.monpoly.mfotl_signature import LogSignature
+from lawtrace.runs.audit.predicates import Asked
 from lawtrace.runs.audit.sources.reading import AnyTranscript, read_transcript
 from lawtrace.runs.audit.summary import AuditSummary, Tally
 from lawtrace.runs.audit.versions import compare_rules
@@ -57,6 +58,7 @@ class AuditJob:
         label: the label of the source that rules are compared with.
         annotations: what people say of findings; None without any.
         time_unit: the unit of the timestamps of logs, in seconds.
+        says: what a model answered to predicates of the rules.
     """
 
     tools: AuditedTools
@@ -66,6 +68,7 @@ class AuditJob:
     label: LabelChoice = DEFAULT_CHOICE
     annotations: Annotations | None = None
     time_unit: int = 1
+    says: Mapping[Asked, bool] = field(default_factory=dict[Asked, bool])
 
     @property
     def environment(self) -> Environment:
@@ -90,6 +93,7 @@ class AuditJob:
                 complete=self.complete,
                 against=None if self.against is None else rules_across(self.against, across=across),
                 joined=across,
+                says=self.says,
             )
             for across in (False, True)
         )

@@ -12,6 +12,7 @@ from rich.console import RenderableType
 
 from lawtrace.runs.audit.exports import FinishedAudit, Provenance, export_audit, export_file
 from lawtrace.runs.audit.options import AuditOptions, judged_lines, merged_rows, write_shard
+from lawtrace.runs.audit.predicates import predicate_rates, read_answers
 from lawtrace.runs.audit.rates import RateTable
 from lawtrace.runs.audit.summary import AuditSummary
 from lawtrace.runs.audit.tally import Examples
@@ -77,6 +78,10 @@ def audit(
         list[str] | None,
         typer.Option(metavar="<outcome>[:<rule>]", help="Fail on this outcome; default: on all of these. Repeatable."),
     ] = None,
+    predicates: Annotated[
+        Path | None, typer.Option(help="File of what messages say, and of labels; --model appends to it.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="Model that judges what messages say.")] = None,
     redact: Annotated[bool, typer.Option("--redact", help="Write digests for texts, except to --out.")] = False,
     verify: Annotated[bool, typer.Option("--verify", help="Only check the chain of a guard's log.")] = False,
     shard: ShardOption = None,
@@ -103,7 +108,14 @@ def audit(
         fail_on=fail_on,
         redact=redact,
         mapping=mapping,
+        predicates=predicates,
     )
+    if model is not None:
+        if predicates is None:
+            raise InputError("--model: name the file for the answers with --predicates")
+        from lawtrace.runs.cli.audit_predicates import ask_model  # imports autogen
+
+        ask_model(options.open(), model, predicates)
     return audit_by(options, out, None if shard is None else Shard.parse(shard), force=force)
 
 
@@ -143,17 +155,33 @@ def audit_by(
         return CommandResult({**summary.as_json(), "shard": str(part)}, [shown], out)
     print_shown(_summary_shown(summary, rules))
     print_shown(_rates_shown(summary.rates))
+    said = _predicate_rates(options, rules)
+    print_shown(_rates_shown(said))
     if summary.versions is not None and options.against is not None:
         print_shown(_versions_shown(summary.versions, options.against))
     finished = FinishedAudit(out, audit, provenance, redacted=options.redact)
     exported = [export_audit(finished, form, summary, options) for form in formats]
     judged_nothing = summary.conversations and not summary.triggered
     return CommandResult(
-        {**summary.as_json(), "out": str(out), "exports": [*map(str, exported)]},
+        {
+            **summary.as_json(),
+            **({"predicates": said[0].as_json()} if said else {}),
+            "out": str(out),
+            "exports": [*map(str, exported)],
+        },
         [Note(f"Written: {', '.join(map(str, (out, *exported)))}")],
         notes=["Nothing was judged: the recorded calls trigger none of the rules."] if judged_nothing else [],
         exit_code=0 if summary.triggered and not any(_count(summary, *one) for one in failing) else 1,
     )
+
+
+def _predicate_rates(options: AuditOptions, rules: Sequence[Rule]) -> list[RateTable]:
+    """How far the model agrees with labels of predicates."""
+    if options.predicates is None or not options.predicates.exists():
+        return []
+    asked = sorted({text for rule in rules for _, text in rule.predicates})
+    table = predicate_rates(read_answers(options.predicates).values(), asked)
+    return [] if table is None else [table]
 
 
 def _format(text: str) -> AuditFormat:

@@ -27,7 +27,7 @@ from lawtrace.solver.interpretations import (
     judge_legality,
     question_groups,
 )
-from lawtrace.solver.logic.syntax import ForAll, Formula
+from lawtrace.solver.logic.syntax import SAYS, ForAll, Formula
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.monitoring.evidence import Step, explain, steps_of
 from lawtrace.solver.monitoring.first_order import FirstOrderMonitor, FirstOrderRule
@@ -108,6 +108,8 @@ class RuleJudge:
             tools = rule.clock_tools
             if tools and any(event.time is None and event.tool in tools for event in events):
                 status = replace(status, unknown=UNTIMED)
+            if rule.predicates and (why := _unjudged(rule, events)):
+                status = replace(status, unknown=why)
             found = _Found(status.violations)
             if explained and status.unknown is None and status.ending != "kept":
                 steps = steps or steps_of(events)
@@ -199,6 +201,16 @@ def is_success(environment: Environment, task: Task, session: Session) -> bool:
     return bool(reached) and (
         rule_judge.judge_attempt(rule_judge.judge(events, end=session.end), reached).success != "unlawful"
     )
+
+
+def _unjudged(rule: Rule, events: Sequence[Event]) -> str:
+    """The first message of which it is not known whether it says what the rule asks; empty if there is none."""
+    for label, event in zip(event_labels(events), events, strict=True):
+        said = event.arguments.get(SAYS)
+        for speaker, predicate in sorted(rule.predicates):
+            if event.tool == speaker and not (isinstance(said, dict) and isinstance(said.get(predicate), bool)):
+                return f'no model has judged whether {name_events([label])} says "{predicate}"'
+    return ""
 
 
 def _undetermined(status: RuleStatus, sentence: str, *, complete: bool) -> str:

@@ -20,6 +20,7 @@ from lark.exceptions import VisitError
 from lark.lark import PostLex
 
 from lawtrace.schemas.errors import FormulaError
+from lawtrace.schemas.events import SPEAKERS
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.conditions import (
     WORDS,
@@ -224,6 +225,13 @@ class _Builder(Transformer[Token, s.Formula]):
     def attempted(self, parts: list[s.Formula]) -> s.Formula:
         atom = _atom(parts[0])
         return s.Atom(atom.tool, atom.condition, attempted=True)
+
+    def says(self, parts: list[Token]) -> s.Formula:
+        speaker, text = parts
+        if speaker not in SPEAKERS:
+            raise _RejectedToken(f"messages are said by `user` or `agent`, not by `{speaker}`", speaker)
+        with _rejected_at(text):
+            return s.Atom(str(speaker), IsTrue(FieldPath((s.SAYS, str(self.literal([text]).content)))))
 
     def window(self, parts: list[_Part]) -> Window:
         bracket, *bounds = cast("tuple[Token, *tuple[tuple[Token | None, Span] | None, ...]]", tuple(parts))

@@ -59,7 +59,8 @@ Signature = Mapping[str, ToolSignature]
 """The tools by name."""
 
 MESSAGES: Final[Signature] = {
-    speaker: ToolSignature({"text": TEXT, "words": Declared("list", TEXT)}) for speaker in SPEAKERS
+    speaker: ToolSignature({"text": TEXT, "words": Declared("list", TEXT), "says": Declared("object")})
+    for speaker in SPEAKERS
 }
 """Messages of the user and the agent, which every rule may be about."""
 

@@ -428,8 +428,13 @@ FUTURE: Final = (Next, WeakNext, Eventually, Always, Until, Release, WeakUntil)
 PAST: Final = (Yesterday, Once, Historically, Since)
 
 ATTEMPTED: Final = "attempted"
+SAYS: Final = "says"
 RESERVED: Final = frozenset(
-    {ATTEMPTED, *(word for node in (Top, Bottom, And, Or, ForAll, Exists, *UNARY, *BINARY) for word in node.spellings)}
+    {
+        ATTEMPTED,
+        SAYS,
+        *(word for node in (Top, Bottom, And, Or, ForAll, Exists, *UNARY, *BINARY) for word in node.spellings),
+    }
 )
 """The spellings of all operators. They are whole words: `Fa` is an atom, `F a` is not."""
 

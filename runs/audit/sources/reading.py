@@ -89,9 +89,9 @@ def read_transcript(one: AnyTranscript) -> Transcript:
     return one.read() if isinstance(one, UnreadTranscript) else one
 
 
-def read_transcripts(path: Path) -> Iterator[Transcript]:
+def read_transcripts(path: Path, mapping: LogMapping | None = None) -> Iterator[Transcript]:
     """The transcripts of a file, one after the other. Raises InputError if nothing in the file can be read."""
-    return map(read_transcript, find_transcripts(path))
+    return map(read_transcript, find_transcripts(path, mapping))
 
 
 def find_transcripts(path: Path, mapping: LogMapping | None = None) -> Iterator[AnyTranscript]:

@@ -17,6 +17,7 @@ from typing import Final
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.schemas.events import SPEAKERS, Actor, Event, Json, message_event
 from lawtrace.schemas.violations import Scalar
+from lawtrace.solver.logic.syntax import SAYS
 from lawtrace.solver.logic.terms import ACTOR_FIELDS, RESULT, FieldPath, is_value
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.events import values as v
@@ -284,7 +285,12 @@ class Vocabulary:
         texts = list(dict.fromkeys(texts))
         some = [combination for size in range(min(len(texts), 2) + 1) for combination in combinations(texts, size)]
         several = [*some, tuple(texts)][:MAX_EVENTS]
-        return [message_event(speaker, " ".join(parts), now, by=self._actor) for parts in several]
+        found = [message_event(speaker, " ".join(parts), now, by=self._actor) for parts in several]
+        asked = [str(one.path.path[1]) for one in self._uses.fields_of(speaker) if one.path.path[0] == SAYS]
+        return found + [
+            replace(found[0], arguments={**found[0].arguments, SAYS: dict.fromkeys(said, True)})
+            for said in dict.fromkeys([*((one,) for one in asked), tuple(asked)] if asked else ())
+        ]
 
 
 def _event(tool: str, fields: Mapping[FieldPath, v.Candidate], now: int | None, given: Event | None = None) -> Event:

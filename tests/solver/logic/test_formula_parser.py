@@ -119,7 +119,7 @@ def test_the_grammar_spells_the_operators_as_the_syntax_does() -> None:
     grammar = Path(lawtrace.solver.logic.parser.__file__).with_name("grammar.lark").read_text(encoding="utf-8")
     formulas, _ = grammar.split("// Windows")
     rules = "\n".join(line for line in formulas.splitlines() if not line.startswith("//"))
-    assert set(rules.split('"')[1::2]) - {"(", ")", ":"} == s.RESERVED
+    assert set(rules.split('"')[1::2]) - {"(", ")", ":", ","} == s.RESERVED
     assert s.ATTEMPTED in s.RESERVED
 
 
