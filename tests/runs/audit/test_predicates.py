@@ -45,7 +45,7 @@ def written(path: Path, *answers: Mapping[str, object]) -> Path:
     return path
 
 
-def outcomes(log: Path, predicates: Path | None) -> list[str]:
+def outcomes(log: Path, predicates: Path | None) -> list[str | None]:
     return [row.rules[0].outcome for row in lawtrace.audit([RULE], log, TOOLS, predicates=predicates)]
 
 
