@@ -95,14 +95,14 @@ class EventLogFile:
         return event_log
 
     @classmethod
-    def resume(cls, directory: Path, *, models: Sequence[str] = (), clock: Clock = utc_now) -> Self:
+    def resume(cls, directory: Path, *, models: Sequence[str] = ()) -> Self:
         """Open the event log of a run to append to it, and record which calls were in flight, and the added models.
 
         Raises:
             InputError: the directory has no event log.
             OperationalError: another process is writing it.
         """
-        event_log = cls._for_writing(directory, clock, resumed=True)
+        event_log = cls._for_writing(directory, utc_now, resumed=True)
         event_log.record(RunResumed(in_flight=tuple(event_log.in_flight()), models=tuple(models)))
         return event_log
 

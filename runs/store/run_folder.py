@@ -35,10 +35,10 @@ class RunFolder:
         return self
 
 
-def new_run_folder(name: str, parent: Path = Path("logs")) -> RunFolder:
-    """A new folder for a run, named after the recipe and the time."""
+def new_run_folder(name: str) -> RunFolder:
+    """A new folder for a run in ``logs``, named after the recipe and the time."""
     started = dt.datetime.now(dt.UTC).strftime("%Y%m%d-%H%M%S")
-    path, number = parent / f"{started}-{name}", 2
+    path, number = Path("logs", f"{started}-{name}"), 2
     while path.exists():
-        path, number = parent / f"{started}-{name}-{number}", number + 1
+        path, number = Path("logs", f"{started}-{name}-{number}"), number + 1
     return RunFolder(path)
