@@ -176,6 +176,20 @@ class MappedLines(PlainEvents):
 
     def _entries(self, scopes: list[Json]) -> Iterator[dict[str, Any]]:
         """The plain events of a record. Raises ValueError naming the field that cannot be read."""
+        mapping = self._mapping
+        found: list[dict[str, Any]] = []
+        for event in mapping.events:
+            for item in [scopes[0]] if event.each is None else _items(scopes[0], event.each):
+                if _holds(event.when, [item, *scopes[: event.each is not None]]):
+                    found += self._event(event, item)
+        common = self._common(scopes) if found else {}
+        yield from ({**common, **entry} for entry in found)
+        labels = {name: one for name, paths in mapping.labels.items() if (one := _find(scopes, paths)) is not _MISSING}
+        if labels:
+            yield {"labels": labels}
+
+    def _common(self, scopes: list[Json]) -> dict[str, Any]:
+        """What the events of a record have in common: when, and who acts."""
         mapping, common = self._mapping, dict[str, Any]()
         if mapping.time is not None and (given := _find(scopes, mapping.time)) not in (_MISSING, None):
             common["time"] = _seconds(given, mapping.time_format, _shown(mapping.time))
@@ -183,22 +197,15 @@ class MappedLines(PlainEvents):
             "principal": _text(_find(scopes, mapping.principal or ())),
             "role": _text(_find(scopes, mapping.role or ())),
         }
-        common |= {"by": actor} if any(actor.values()) else {}
-        labels = {name: found for name, paths in mapping.labels.items() if (found := _find(scopes, paths)) != _MISSING}
-        for event in mapping.events:
-            for item in [scopes[0]] if event.each is None else _items(scopes[0], event.each):
-                if _holds(event.when, [item, *scopes[: event.each is not None]]):
-                    yield from ({**common, **entry} for entry in self._event(event, item))
-        if labels:
-            yield {"labels": labels}
+        return common | ({"by": actor} if any(actor.values()) else {})
 
     def _event(self, event: MappedEvent, item: Json) -> Iterator[dict[str, Any]]:
         answer = _answer(event, item)
         if not event.kinds:
             if answer or event.when:
-                called = {"call": event.call, "answers": event.answers}
-                joined = {key: _text(_find([item], paths)) for key, paths in called.items() if paths is not None}
-                yield {"result": None, **joined, **answer}
+                name = _text(_find([item], event.answers or ()))
+                joined = {} if event.call is None else {"call": _text(_find([item], event.call))}
+                yield {"result": None, "answers": self._mapping.tools.get(name or "", name), **joined, **answer}
             return
         ((kind, paths),) = event.kinds.items()
         given = _find([item], paths)
@@ -246,9 +253,14 @@ def _find_parts(item: Json, parts: Parts | None) -> Any:  # noqa: ANN401 (any JS
 
 def _find(scopes: Iterable[Json], paths: Iterable[str]) -> Any:  # noqa: ANN401 (any JSON value, or none)
     """The first value at one of the paths, in the innermost scope that has one. A null gives way to a later value."""
-    found = [_step(scope, path) for scope in scopes for path in paths]
-    known = [value for value in found if value is not _MISSING]
-    return next((value for value in known if value is not None), None if known else _MISSING)
+    found: Any = _MISSING
+    for scope in scopes:
+        for path in paths:
+            value = _step(scope, path)
+            if value is not _MISSING and value is not None:
+                return value
+            found = None if value is None else found
+    return found
 
 
 def _step(value: Json, path: str) -> Any:  # noqa: ANN401 (any JSON value, or none)
@@ -256,17 +268,17 @@ def _step(value: Json, path: str) -> Any:  # noqa: ANN401 (any JSON value, or no
     value = parse_if_json(value)
     if path in ("", "."):
         return value
-    names = path.split(".")
     if isinstance(value, list):
-        inside = names[0].isdigit() and int(names[0]) < len(value)
-        return _step(value[int(names[0])], ".".join(names[1:])) if inside else _MISSING
+        first, _, rest = path.partition(".")
+        return _step(value[int(first)], rest) if first.isdigit() and int(first) < len(value) else _MISSING
     fields = fields_of(value)
     if path in fields:
         return fields[path]
-    for size in range(len(names) - 1, 0, -1):
-        key = ".".join(names[:size])
-        if key in fields and (found := _step(fields[key], ".".join(names[size:]))) is not _MISSING:
+    end = path.find(".")
+    while end > 0:
+        if path[:end] in fields and (found := _step(fields[path[:end]], path[end + 1 :])) is not _MISSING:
             return found
+        end = path.find(".", end + 1)
     flat = {key.removeprefix(f"{path}."): inner for key, inner in fields.items() if key.startswith(f"{path}.")}
     return flat or _MISSING
 

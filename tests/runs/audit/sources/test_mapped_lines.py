@@ -64,11 +64,12 @@ SHAPES: dict[str, tuple[list[Any], str]] = {
         result = "ev.out"
         """,
     ),
-    "calls and answers apart, joined by the tool": (
+    "calls and answers apart, joined by the tool, with a line that is no event": (
         [
             {"c": "s", "t": "2026-03-01T10:00:00Z", "k": "call", "what": "get_order", "with": LOOK},
-            {"c": "s", "t": "2026-03-01T10:01:00Z", "k": "call", "what": "refund", "with": GIVE},
-            {"c": "s", "k": "ret", "what": "refund", "value": DONE},
+            {"c": "s", "t": "2026-03-01T10:01:00Z", "k": "call", "what": "give", "with": GIVE},
+            {"c": "s", "t": "soon", "k": "ping"},
+            {"c": "s", "k": "ret", "what": "give", "value": DONE},
             {"c": "s", "k": "ret", "what": "get_order", "value": TOTAL},
         ],
         """
@@ -82,6 +83,8 @@ SHAPES: dict[str, tuple[list[Any], str]] = {
         when = { k = ["ret", "return"] }
         answers = "what"
         result = "value"
+        [tools]
+        give = "refund"
         """,
     ),
     "names with dots, times with a zone": (
