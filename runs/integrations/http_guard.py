@@ -174,15 +174,16 @@ def serve_sessions(
     config = uvicorn.Config(app, log_level="critical", access_log=False, lifespan="off", timeout_graceful_shutdown=2)
     server = _Server(config)
 
-    async def stop_on_signal() -> None:
+    async def stop_on_signal(*, task_status: TaskStatus[None]) -> None:
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+            task_status.started()
             async for _ in signals:
                 server.should_exit = True
 
     async def run() -> None:
         async with anyio.create_task_group() as group:
             sessions.group = group
-            group.start_soon(stop_on_signal)
+            await group.start(stop_on_signal)
             tell(f"listening at {shown_address(*listening.getsockname()[:2])}. Stop with Ctrl-C.")
             await server.serve(sockets=[listening])
             group.cancel_scope.cancel()
