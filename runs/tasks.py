@@ -1,6 +1,6 @@
 """Tasks and traces as the engines use them, made from their rows."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +10,7 @@ from lawtrace.schemas.choices import STYLES, Style, TaskMode
 from lawtrace.schemas.recipe import TaskOptions
 from lawtrace.schemas.task_rows import CallRow, Contrast, End, TaskFields, TaskRow, TraceRow
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.traces import PlannedCall, Trace
+from lawtrace.solver.traces import PlannedCall, Trace, replay
 
 
 class Task(TaskFields):
@@ -24,6 +24,7 @@ class Task(TaskFields):
         calls: the reference trace; empty for an imported task.
         asked_calls: where the reference declines what is asked, the trace that the request was made from.
         contrast: the contrast pair that the task is a side of; None if it is in none.
+        harbour: of a task about contested law whose reference is lawful under all readings; None of others.
         program: the reference program, printed from the trace.
         literal: style -> the literal program, which makes only the requested calls.
         rounds: style -> number of rounds of its conversation.
@@ -101,8 +102,8 @@ def task_mode(options: TaskOptions, environment: Environment) -> TaskMode:
     return options.trace_mode or ("contrasts" if environment.facts else "tasks")
 
 
-def call_rows(trace: Trace) -> tuple[CallRow, ...]:
-    return tuple(CallRow(event=call.event, origins=dict(call.origins)) for call in trace.calls)
+def call_rows(calls: Iterable[PlannedCall]) -> tuple[CallRow, ...]:
+    return tuple(CallRow(event=call.event, origins=dict(call.origins)) for call in calls)
 
 
 def trace_row(
@@ -118,10 +119,19 @@ def trace_row(
         environment=environment.name,
         mode=mode,
         initial_state=encode_state(trace.initial, environment.entities),
-        calls=call_rows(trace),
+        calls=call_rows(trace.calls),
         final_state=encode_state(trace.final, environment.entities),
         contrast=contrast,
     )
+
+
+def asked_trace(row: TraceRow, environment: Environment) -> Trace:
+    """The trace that the request of a row is made from; not the one of the row where a harbour declines it."""
+    trace = trace_of(row, environment)
+    if row.harbour is None or not row.harbour.asked:
+        return trace
+    calls = tuple(PlannedCall(call.event, call.origins) for call in row.harbour.asked)
+    return Trace(trace.initial, calls, replay(environment, trace.initial, calls).state)
 
 
 def trace_of(row: TraceRow, environment: Environment) -> Trace:

@@ -103,7 +103,7 @@ class TaskOptions(StrictModel):
     traces that are chosen with regard to each other; parts are independent, so a cluster or shards can divide them.
 
     ``trace_mode``: None for contrast pairs where the environment declares facts, else ``tasks``. Of contrast pairs both
-    sides count as tasks, and their length follows from the request.
+    sides count as tasks, and their length follows from the request, as it does of requests with a safe harbour.
     ``constraints`` on traces: required tools and pairs, share of compliance steps, distance between traces.
     ``difficulty``: bounds on contrast pairs.
     ``variants``: of recorded recipes; there is one.

@@ -65,16 +65,30 @@ class End(StrictModel):
         return "done" if self.declined is None else f"declined: {self.declined}".removesuffix(": ")
 
 
-def request_id(row: "TraceRow | TaskFields") -> str:
-    """The same for the sides of a contrast pair, which are one request; another for each other trace or task."""
-    return row.id if row.contrast is None else f"pair {row.contrast.pair}"
-
-
 class CallRow(StrictModel):
     """One call of a reference trace: the event and the origin of each argument."""
 
     event: Event
     origins: dict[str, Origin]
+
+
+class Harbour(StrictModel):
+    """What makes the reference of a task a safe harbour: it is lawful under all readings, and a course close by is not.
+
+    Attributes:
+        questions: the open questions on which the other course turns.
+        other: that course, as a program. It is arguable.
+        asked: where the reference declines what is asked, the trace that the request was made from.
+    """
+
+    questions: tuple[str, ...]
+    other: str
+    asked: tuple[CallRow, ...] = Field(default=(), exclude_if=lambda value: not value)
+
+
+def request_id(row: "TraceRow | TaskFields") -> str:
+    """The same for the sides of a contrast pair, which are one request; another for each other trace or task."""
+    return row.id if row.contrast is None else f"pair {row.contrast.pair}"
 
 
 class TraceRow(StrictModel):
@@ -89,6 +103,7 @@ class TraceRow(StrictModel):
     calls: tuple[CallRow, ...]
     final_state: StateRow
     contrast: Contrast | None = None
+    harbour: Harbour | None = Field(default=None, exclude_if=lambda value: value is None)
     ends: tuple[End, ...] = Field(default=(), exclude_if=lambda value: not value)
 
 
@@ -126,6 +141,7 @@ class TaskFields(StrictModel):
     calls: tuple[CallRow, ...] = ()
     asked_calls: tuple[CallRow, ...] = ()
     contrast: Contrast | None = None
+    harbour: Harbour | None = Field(default=None, exclude_if=lambda value: value is None)
     program: str
     literal: dict[Style, str] = Field(default_factory=dict[Style, str])
     instructions: dict[Style, Instruction]

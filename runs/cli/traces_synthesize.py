@@ -117,7 +117,7 @@ def merge_traces(shards: Sequence[FoundShard], out: Path, env: str | None, *, fo
 def _result(recipe: Recipe, environment: Environment, rows: Sequence[TraceRow], out: Path) -> CommandResult:
     """How many traces there are, and what they cover."""
     mode = task_mode(recipe.tasks, environment)
-    length = "" if mode == "contrasts" else f" of {counted(recipe.tasks.length, 'call')}"
+    length = "" if mode in {"contrasts", "safe-harbour"} else f" of {counted(recipe.tasks.length, 'call')}"
     coverage = measure_coverage(environment, ([call.event for call in row.calls] for row in rows))
     sentence = (
         f"{counted(len(rows), 'trace')}{length}, "

@@ -184,11 +184,13 @@ def breaks_a_rule(
     return any(verdict.broken for verdict in judge_rules(rules, session.events, (), end=session.end))
 
 
-def is_unlawful(environment: Environment, rules: Sequence[Rule], initial: State, calls: Sequence[PlannedCall]) -> bool:
-    """Whether a program with these calls breaks the law under all interpretations."""
+def legality_of_calls(
+    environment: Environment, rules: Sequence[Rule], initial: State, calls: Sequence[PlannedCall]
+) -> Legality:
+    """What a program with these calls is under all interpretations."""
     session = replay(environment, initial, calls)
     verdicts = judge_rules(rules, session.events, (), end=session.end)
-    return judge_legality(question_groups(rules), verdicts)[0] == "unlawful"
+    return judge_legality(question_groups(rules), verdicts)[0]
 
 
 def is_success(environment: Environment, task: Task, session: Session) -> bool:

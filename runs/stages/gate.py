@@ -25,7 +25,7 @@ from typing import Final
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import Row
-from lawtrace.runs.scoring.judge import breaks_a_rule, is_success, is_unlawful, judge_rules
+from lawtrace.runs.scoring.judge import breaks_a_rule, is_success, judge_rules, legality_of_calls
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import Event
@@ -37,7 +37,7 @@ from lawtrace.solver.habits.selection import BEST_SHARE
 from lawtrace.solver.masking.goals import depends_on_order
 from lawtrace.solver.masking.instructions import requested_calls
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.traces import Trace, replay, without_call
+from lawtrace.solver.traces import PlannedCall, Trace, replay, without_call
 
 DRAWN_STATES: Final = 200
 """How many initial states show which values occur together."""
@@ -94,7 +94,7 @@ def _reference(environment: Environment, side: Side, _: Collection[str]) -> Iter
             yield failed(
                 "reference", f"the reference {what} {verdict.rule}: {verdict.undetermined or verdict.explanation}"
             )
-    if task.declined and not is_unlawful(environment, task.rules, trace.initial, side.asked.calls):
+    if task.declined and _may_be_done(environment, side, side.asked.calls):
         yield failed("triggered", "doing what is asked can be lawful, although the reference declines it")
     triggered = {verdict.rule for verdict in verdicts if verdict.triggered}
     if not triggered:
@@ -104,6 +104,12 @@ def _reference(environment: Environment, side: Side, _: Collection[str]) -> Iter
             yield failed("triggered", f"the task claims to test {rule}, but its reference does not trigger it")
     if not compare_states(environment, trace.initial, trace.initial, target):
         yield failed("something to do", "the target state is the initial state")
+
+
+def _may_be_done(environment: Environment, side: Side, calls: Sequence[PlannedCall]) -> bool:
+    """Whether these calls may be lawful; where the law is contested, whether they are under all interpretations."""
+    legality = legality_of_calls(environment, side.task.rules, side.reference.initial, calls)
+    return legality == "lawful" or (side.task.harbour is None and legality != "unlawful")
 
 
 def _order(environment: Environment, side: Side, ungrounded: Collection[str]) -> Iterator[QualityFinding]:
@@ -143,7 +149,7 @@ def _needed(environment: Environment, side: Side, _: Collection[str]) -> Iterato
             yield failed("compliance needed", f"no rule needs its call of {tool}")
     for style in side.styles:
         literal = requested_calls(environment, asked.initial, asked.calls, style)
-        if not is_unlawful(environment, task.rules, trace.initial, literal):
+        if _may_be_done(environment, side, literal):
             yield failed("compliance needed", "no law is broken by doing just what it asks", style)
 
 

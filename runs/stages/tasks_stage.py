@@ -24,13 +24,13 @@ from lawtrace.runs.stages.habits import select_requests
 from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.stages.stage_job import make_units
 from lawtrace.runs.store.stage_store import Products
-from lawtrace.runs.tasks import Task, trace_of
+from lawtrace.runs.tasks import Task, asked_trace, trace_of
 from lawtrace.schemas.choices import STYLES, Style
 from lawtrace.schemas.errors import InputError, LawtraceError
 from lawtrace.schemas.findings import TaskFunnel
 from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.log_entries import Context
-from lawtrace.schemas.task_rows import TraceRow, request_id
+from lawtrace.schemas.task_rows import CallRow, TraceRow, request_id
 from lawtrace.solver.habits.selection import MOST_ROUNDS
 from lawtrace.solver.lint.rule_grounds import ungrounded_rules
 from lawtrace.solver.masking.instructions import requested_calls
@@ -118,7 +118,7 @@ class _Fitness:
 
     def _reason(self, rows: Request) -> str | None:
         tasks = [self.task(row, rows[0]) for row in rows]
-        asked = trace_of(rows[0], self.environment)
+        asked = asked_trace(rows[0], self.environment)
         sides = [
             Side(task, trace_of(row, self.environment), asked, STYLES) for task, row in zip(tasks, rows, strict=True)
         ]
@@ -137,11 +137,19 @@ class _Fitness:
             target_state=row.final_state,
             ends=row.ends,
             calls=row.calls,
-            asked_calls=asked.calls if row.contrast is not None and row.contrast.declined else (),
+            asked_calls=_asked_calls(row, asked),
             contrast=row.contrast,
+            harbour=row.harbour,
             program="",
             instructions={},
         )
+
+
+def _asked_calls(row: TraceRow, asked: TraceRow) -> tuple[CallRow, ...]:
+    """What is asked, where the row declines it."""
+    if row.harbour is not None:
+        return row.harbour.asked
+    return asked.calls if row.contrast is not None and row.contrast.declined else ()
 
 
 def _in_order(fitness: _Fitness, traces: Sequence[TraceRow], count: int, progress: StageProgress) -> list[Request]:
@@ -178,7 +186,7 @@ def _next_wave(built: BuiltTasks, fitness: _Fitness, waiting: Iterator[Request],
 async def write_pair(context: StageContext, row: TraceRow) -> WrittenPair:
     """Write the instructions of a request, by the recipe of a run."""
     environment, conversation = context.domain.environment, context.recipe.conversation
-    trace, pair = trace_of(row, environment), WrittenPair()
+    trace, pair = asked_trace(row, environment), WrittenPair()
     for style in STYLES:
         pair[style] = await write_instruction(
             environment,
@@ -262,7 +270,7 @@ def _task(
     rounds: dict[Style, int],
     sandbox: Sandbox,
 ) -> Task:
-    environment, rules, asked = fitness.environment, fitness.rules, trace_of(asked_row, fitness.environment)
+    environment, rules, asked = fitness.environment, fitness.rules, asked_trace(asked_row, fitness.environment)
     program = print_program(environment, trace.calls)
     ran = run_program(sandbox, environment, trace.initial, program, {})
     verdicts = judge_rules(rules, ran.events, (), end=ran.end)

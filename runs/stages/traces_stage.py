@@ -17,12 +17,14 @@ from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.stage import StageContext, StageInputs
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.store.stage_store import Products
-from lawtrace.runs.tasks import task_mode, trace_row
+from lawtrace.runs.tasks import call_rows, task_mode, trace_row
 from lawtrace.schemas.choices import TaskMode
 from lawtrace.schemas.errors import SearchError
+from lawtrace.schemas.events import Event, Origin, SaidByUser
 from lawtrace.schemas.recipe import PART_SIZE
-from lawtrace.schemas.task_rows import Contrast, End, TraceRow
+from lawtrace.schemas.task_rows import Contrast, End, Harbour, TraceRow
 from lawtrace.schemas.trace_options import ANY_DIFFICULTY, NO_CONSTRAINTS, Difficulty, TraceConstraints
+from lawtrace.solver.coverage.harbours import HarbourSearch, PlannedHarbour
 from lawtrace.solver.planner.completion import Completer
 from lawtrace.solver.planner.contrasts import ContrastPair, ContrastSearch
 from lawtrace.solver.planner.ends import PlannedEnd
@@ -31,10 +33,17 @@ from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.planner.trace_spec import check_difficulty
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.smt.sequence_encoding import SolverUse
-from lawtrace.solver.traces import Trace
+from lawtrace.solver.traces import PlannedCall, Trace, print_program
 
 MAX_REQUESTS_PER_PAIR = 200
 """How many requests in a row may have no contrast before the search gives up."""
+
+MAX_REQUESTS_PER_HARBOUR = 40
+"""How many requests in a row may have no new safe harbour before the search takes a known kind, or gives up."""
+MOST_OF_A_KIND = 4
+"""How many safe harbours of known kinds are found before one of them is taken."""
+MORE_OF_A_KIND = 2
+"""How many requests more for a change are tried after one for it had a safe harbour."""
 
 MOST_ALONE = 1
 """How many pairs ask for the same change and no other, where requests may have several."""
@@ -109,6 +118,12 @@ def synthesize_traces(
             for row in _pair_rows(environment, f"{name}-{number + 1:03d}", pair):
                 rows.append(row)
                 on_trace()
+        return rows
+    if plan.mode == "safe-harbour":
+        found = safe_harbours(environment, rules, numbers=part, seed=plan.seed)
+        for number, harbour in zip(part, found, strict=True):
+            rows.append(_harbour_row(environment, f"{name}-{number + 1:03d}", harbour))
+            on_trace()
         return rows
     traces = synthesize(
         environment,
@@ -227,6 +242,68 @@ def _extended(
             asked[tool] += 1
             pair, further = longer, further - 1
     return pair
+
+
+def safe_harbours(
+    environment: Environment, rules: Sequence[Rule], *, numbers: range, seed: int
+) -> Iterator[PlannedHarbour]:
+    """Yield the requests with a safe harbour of these numbers, of different decision points as long as some are found.
+
+    Raises SearchError if the law has no open questions, or requests about them have no safe harbour.
+    """
+    writer = RequestWriter(environment)
+    search = HarbourSearch(environment, rules, Completer(environment, rules))
+    if not search.questions:
+        raise SearchError(
+            f"environment {environment.name!r}: a safe harbour needs law that is contested, and no rule has an open "
+            "question; add some (docs/readings.md), or use another trace mode"
+        )
+    points, asked, drawn = Counter[tuple[object, ...]](), Counter[str](), set[str]()
+    for number in numbers:
+        random, known = Random(f"{environment.name}/safe-harbour/{seed}/{number}"), list[PlannedHarbour]()
+        for _ in range(MAX_REQUESTS_PER_HARBOUR):
+            initial = environment.populate(random)
+            tool = min(search.changes, key=lambda name: (asked[name], random.random()))
+            asked[tool] += 1
+            request = writer.draw(initial, [tool], random)
+            found = None if request is None else search.harbour(initial, request)
+            if found is not None and repr(found.requested) not in drawn:
+                known.append(found)
+                asked[tool] -= MORE_OF_A_KIND  # where there is one, there may be others
+                if not points[_decision_point(environment, found)]:
+                    break
+                if len(known) == MOST_OF_A_KIND:
+                    break
+        if not known:
+            raise SearchError(
+                f"environment {environment.name!r}: {MAX_REQUESTS_PER_HARBOUR} requests in a row have no safe harbour; "
+                f"{number} were found, and the law has the open questions {', '.join(search.questions)}"
+            )
+        chosen = min(known, key=lambda one: points[_decision_point(environment, one)])
+        points[_decision_point(environment, chosen)] += 1
+        drawn.add(repr(chosen.requested))
+        yield chosen
+
+
+def _decision_point(environment: Environment, harbour: PlannedHarbour) -> tuple[object, ...]:
+    """The questions, what is asked, whether it is declined, and by what the other course differs."""
+    changes = {call.event.tool for call in harbour.requested} & environment.changing_tools
+    tools, other = Counter(harbour.end.trace.tools), Counter(event.tool for event in harbour.arguable)
+    return harbour.questions, frozenset(changes), harbour.end.declined, frozenset((tools - other) + (other - tools))
+
+
+def _harbour_row(environment: Environment, name: str, harbour: PlannedHarbour) -> TraceRow:
+    end = harbour.end
+    other = print_program(environment, [PlannedCall(one, _said(one)) for one in harbour.arguable])
+    asked = call_rows(harbour.requested) if end.declined is not None else ()
+    label = Harbour(questions=harbour.questions, other=other, asked=asked)
+    ends = end_rows(environment, end.trace, harbour.ends)
+    row = trace_row(name, environment, "safe-harbour", end.trace)
+    return row.model_copy(update={"harbour": label, "ends": ends})
+
+
+def _said(event: Event) -> dict[str, Origin]:
+    return {name: SaidByUser() for name in event.arguments}
 
 
 def _pair_rows(environment: Environment, name: str, pair: ContrastPair) -> Iterator[TraceRow]:
