@@ -14,7 +14,8 @@ from lawtrace.runs.tasks import Task
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.findings import HabitRow
 from lawtrace.schemas.habits import Habit
-from lawtrace.schemas.task_rows import End
+from lawtrace.schemas.questions import Question, Reading
+from lawtrace.schemas.task_rows import End, Harbour
 from lawtrace.solver.habits.refusals import reasons_to_decline, refusing_session
 from lawtrace.solver.masking.instructions import requested_calls
 from lawtrace.solver.traces import Trace, replay
@@ -29,10 +30,10 @@ def pair() -> tuple[Task, Task, Domain]:
     return tasks[0], tasks[1], domain
 
 
-def found(first: Task, second: Task) -> set[tuple[str, str]]:
+def found(*tasks: Task) -> set[tuple[str, str]]:
     domain = pair()[2]
     sides: list[Side] = []
-    for task in (first, second):
+    for task in tasks:
         initial = task.initial(domain.environment)
         asked = replay(domain.environment, initial, task.requested)
         sides.append(
@@ -92,6 +93,24 @@ def test_a_planted_defect_is_found(plant: Callable[[Task], Task], said: str) -> 
     first, second, _ = pair()
     details = {detail for _, detail in found(plant(first), plant(second))}
     assert any(detail.startswith(said) for detail in details), details
+
+
+def test_where_the_law_is_contested_doing_what_is_asked_may_be_arguable() -> None:
+    """The rule that it breaks holds under one reading; without a harbour such a task has no undisputed verdict."""
+    _, second, _ = pair()
+    question = Question(
+        id="q",
+        provisions=("RTS Article 1",),
+        asks="Is it so?",
+        readings=(Reading(id="yes", means="yes"), Reading(id="no", means="no")),
+    )
+    taken = {"under": {"q": ("yes",)}, "questions": (question,)}
+    rules = tuple(one.model_copy(update=taken if one.source == "law" else {}) for one in second.rules)
+    contested = second.model_copy(update={"rules": rules, "contrast": None, "ends": ()})
+    doing = "triggered: doing what is asked can be lawful, although the reference declines it"
+    assert doing in {detail for _, detail in found(contested)}
+    labelled = contested.model_copy(update={"harbour": Harbour(questions=("q",), other="pass\n")})
+    assert found(labelled) == set()
 
 
 def test_a_side_that_succeeds_on_the_other_is_no_contrast() -> None:
