@@ -131,7 +131,8 @@ class HarbourSearch:
             if session is not None and all(event.completed for event in session.events):
                 yield session.events
         for rule in self._contested:
-            if rule.tools & {*trace.tools, *(call.event.tool for call in requested)}:
+            steps, made = rule.tools & environment.compliance_tools, frozenset(trace.tools)
+            if end.declined is not None or (steps & made and steps - made):  # another step in place of one is possible
                 found = self._law_without(rule).complete(trace.initial, requested)
                 if isinstance(found, Found):
                     yield found.trace.events

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from random import Random
 
 import pytest
 
+from lawtrace.environments.spec.state import State
 from lawtrace.runs.stages.traces_stage import TracePlan, safe_harbours, synthesize_traces
 from lawtrace.schemas.errors import SearchError
 from lawtrace.schemas.questions import Question, Reading
@@ -21,7 +23,13 @@ OPEN = Question(
 )
 FRAGILE = initial_state("fragile")
 REQUEST = request(FRAGILE)
-OFFICE = replace(WORLD, populate=lambda random: initial_state(random.choice(["fragile", "sturdy"]), "fragile"))
+
+
+def drawn(random: Random) -> State:
+    return initial_state(random.choice(["fragile", "sturdy"]), "fragile")
+
+
+OFFICE = replace(WORLD, populate=drawn)
 
 
 def strictly(rule: Rule) -> Rule:
