@@ -130,9 +130,12 @@ class HarbourSearch:
             session = refusing_session(environment, trace.initial, trace.calls, reason)
             if session is not None and all(event.completed for event in session.events):
                 yield session.events
+        self._monitor.clear()
+        statuses = self._monitor.run(trace.events).statuses()
         for rule in self._contested:
-            steps, made = rule.tools & environment.compliance_tools, frozenset(trace.tools)
-            if end.declined is not None or (steps & made and steps - made):  # another step in place of one is possible
+            # What a rule demands is left out above; here is what it restricts, and the harbour does without.
+            avoided = not statuses[rule.id].triggered and rule.tools & environment.compliance_tools & {*trace.tools}
+            if end.declined is not None or avoided:
                 found = self._law_without(rule).complete(trace.initial, requested)
                 if isinstance(found, Found):
                     yield found.trace.events
