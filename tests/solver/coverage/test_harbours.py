@@ -62,7 +62,7 @@ def test_a_right_to_refuse_is_a_harbour_where_the_manual_wants_a_refusal() -> No
     right = Definition(
         name="refused", parameters=("p",), formula='DeclineParcel(parcel_id == p, reason == "it is fragile")'
     )
-    shown = BAN[1].model_copy(update={"may_refuse": "refused", "definitions": (right,)})
+    shown = Rule(id="shown", formula=BAN[1].formula, may_refuse="refused", definitions=(right,))
     instructed = BAN[0].model_copy(update={"id": "as instructed", "source": "manual"})
     found = harbour([strictly(BAN[0]), shown, BAN[2], instructed])
     assert found is not None
