@@ -43,6 +43,7 @@ class PromptContext:
         hints: when to call the compliance tools.
         shield: whether there is one.
         session_start: the time at which the session starts; None if tools and rules do not depend on the time.
+        session_length: its seconds; None for the length that the environment declares.
         dialogue: whether the user answers questions.
         prompts: the prompt files.
     """
@@ -51,6 +52,7 @@ class PromptContext:
     hints: bool = False
     shield: ShieldMode = "off"
     session_start: int | None = None
+    session_length: int | None = None
     dialogue: bool = False
     prompts: Prompts = DEFAULT_PROMPTS
 
@@ -81,7 +83,8 @@ def tools_system(environment: Environment, prompt_context: PromptContext) -> str
 
 
 def _shared_inputs(environment: Environment, prompt_context: PromptContext) -> dict[str, str]:
-    documentation = document(environment, hints=prompt_context.hints, start=prompt_context.session_start)
+    start, length = prompt_context.session_start, prompt_context.session_length
+    documentation = document(environment, hints=prompt_context.hints, start=start, length=length)
     return {
         "documentation": json.dumps(documentation, indent=1),
         "regulation": prompt_context.law.text,

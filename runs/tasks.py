@@ -1,6 +1,7 @@
 """Tasks and traces as the engines use them, made from their rows."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -22,9 +23,11 @@ class Task(TaskFields):
         applicable: the ids of the rules that are triggered on the reference trace.
         ends: the acceptable outcomes; without any it is the target state.
         calls: the reference trace; empty for an imported task.
-        asked_calls: where the reference declines what is asked, the trace that the request was made from.
+        asked_calls: where the reference does not do just what is asked, the trace that the request was made from: what
+            it declines, or the look at the queue of a docket.
         contrast: the contrast pair that the task is a side of; None if it is in none.
         harbour: of a task about contested law whose reference is lawful under all readings; None of others.
+        docket: its matters, if it has many.
         program: the reference program, printed from the trace.
         literal: style -> the literal program, which makes only the requested calls.
         rounds: style -> number of rounds of its conversation.
@@ -64,8 +67,9 @@ class Task(TaskFields):
     def _decoded(self, environment: Environment) -> tuple[State, ...]:
         """Initial state, target and other ends in inside form, cached because one task judges many attempts."""
         if environment not in self._states:
-            states = self.initial_state, self.target_state, *(end.state for end in self.ends if end.state is not None)
-            self._states[environment] = tuple(decode_state(state, environment.entities) for state in states)
+            states = self.target_state, *(end.state for end in self.ends if end.state is not None)
+            decoded = (decode_state(state, environment.entities) for state in states)
+            self._states[environment] = initial_state(self, environment), *decoded
         return self._states[environment]
 
     @cached_property
@@ -86,7 +90,7 @@ class Task(TaskFields):
     @property
     def declined(self) -> bool:
         """Whether the reference declines what is asked, because there is no lawful way to do it."""
-        return bool(self.asked_calls)
+        return bool(self.asked_calls) and self.docket is None
 
     @cached_property
     def styles(self) -> tuple[Style, ...]:
@@ -134,10 +138,16 @@ def asked_trace(row: TraceRow, environment: Environment) -> Trace:
     return Trace(trace.initial, calls, replay(environment, trace.initial, calls).state)
 
 
+def initial_state(row: TraceRow | TaskFields, environment: Environment) -> State:
+    """The initial state of a row, which says when its session ends if that is not as declared."""
+    state = decode_state(row.initial_state, environment.entities)
+    return state if row.docket is None else replace(state, end=environment.clock.start(state) + row.docket.length)
+
+
 def trace_of(row: TraceRow, environment: Environment) -> Trace:
     """The trace of a row."""
     return Trace(
-        decode_state(row.initial_state, environment.entities),
+        initial_state(row, environment),
         tuple(PlannedCall(call.event, call.origins) for call in row.calls),
         decode_state(row.final_state, environment.entities),
     )

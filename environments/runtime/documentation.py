@@ -18,13 +18,17 @@ from lawtrace.environments.spec.types import Choice, ListOf, ObjectOf, ValueType
 from lawtrace.schemas.events import Json
 
 
-def document(environment: Environment, *, hints: bool = False, start: int | None = None) -> dict[str, Json]:
+def document(
+    environment: Environment, *, hints: bool = False, start: int | None = None, length: int | None = None
+) -> dict[str, Json]:
     """The documentation of all tools as JSON: name, summary, parameters, returns, exceptions and duration of each, and
     of what happens without a call.
 
-    ``start``: the time at which the session starts, if the reader is told.
+    ``start``: the time at which the session starts, if the reader is told. ``length``: its seconds, if it has another
+    length than is declared.
     """
-    clock = f"A call takes one second unless its documentation gives a duration. {_session(environment, start)}"
+    session = _session(start, environment.clock.length if length is None else length)
+    clock = f"A call takes one second unless its documentation gives a duration. {session}"
     happening: dict[str, Json] = {}
     if environment.agenda:
         clock += " What happens without a call is not announced; look-ups show it."
@@ -66,8 +70,8 @@ def _duration(tool: Tool) -> str:
     return "" if isinstance(tool.duration, int) and tool.duration == 1 else f"{tool.duration} seconds"
 
 
-def _session(environment: Environment, start: int | None) -> str:
-    length = _length(environment.clock.length)
+def _session(start: int | None, seconds: int) -> str:
+    length = _length(seconds)
     if start is None:
         return f"A session ends {length} after it starts."
     return (

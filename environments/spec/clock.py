@@ -60,4 +60,4 @@ class Clock:
 
     def end(self, initial: State) -> int:
         """The time at which a session from that state ends."""
-        return self.start(initial) + self.length
+        return self.start(initial) + self.length if initial.end is None else initial.end

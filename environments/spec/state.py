@@ -113,16 +113,20 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """State of an environment: rows by table name. Immutable; a changed state shares unchanged tables."""
+    """State of an environment: rows by table name. Immutable; a changed state shares unchanged tables.
+
+    `end`: of an initial state, when its session ends, in seconds since 1970; None for the length that is declared.
+    """
 
     tables: Mapping[str, tuple[Row, ...]] = field(default_factory=dict[str, tuple[Row, ...]])
+    end: int | None = None
 
     def rows(self, table: str) -> Iterator[Row]:
         """The present rows in order of creation. Only for concrete states."""
         return (row for row in self.tables[table] if row.present)
 
     def with_table(self, table: str, rows: tuple[Row, ...]) -> "State":
-        return State({**self.tables, table: rows})
+        return State({**self.tables, table: rows}, self.end)
 
 
 def encode_state(state: State, entities: Mapping[str, Entity]) -> dict[str, Json]:

@@ -12,8 +12,8 @@ STYLES: tuple[Style, ...] = get_args(Style)
 TaskVariant = Literal["authorized"]
 """Files and recipes name it. Earlier versions also made copies of tasks in which authorization was denied."""
 
-TaskMode = Literal["tasks", "coverage", "contrasts", "safe-harbour"]
-"""What traces are made for: a trace mode, contrast pairs, or requests with a safe harbour."""
+TaskMode = Literal["tasks", "coverage", "contrasts", "safe-harbour", "dockets"]
+"""What traces are made for: a trace mode, contrast pairs, safe harbours, or sessions with many matters."""
 
 ActingMode = Literal["program", "tools", "dialogue"]
 """A model writes one program, or calls tools turn by turn, without or with a user who answers questions."""

@@ -95,6 +95,17 @@ class RuleOptions(StrictModel):
 PART_SIZE = 100
 
 
+class DocketOptions(StrictModel):
+    """How hard dockets are. ``matters``: how many each has. ``slack``: by what share a session is longer than the
+    shortest schedule that was found."""
+
+    matters: int = Field(default=6, ge=3, le=20)
+    slack: float = Field(default=0.3, ge=0, le=10)
+
+
+DEFAULT_DOCKET = DocketOptions()
+
+
 class TaskOptions(StrictModel):
     """The tasks of ``file`` (a task file, a release or a run), of these only ``ids`` and the first ``limit``; without a
     file, the number of tasks to build, and their traces. ``sha256``: of the file; the event log of a run has it.
@@ -105,7 +116,7 @@ class TaskOptions(StrictModel):
     ``trace_mode``: None for contrast pairs where the environment declares facts, else ``tasks``. Of contrast pairs both
     sides count as tasks, and their length follows from the request, as it does of requests with a safe harbour.
     ``constraints`` on traces: required tools and pairs, share of compliance steps, distance between traces.
-    ``difficulty``: bounds on contrast pairs.
+    ``difficulty``: bounds on contrast pairs; ``docket``: on dockets.
     ``variants``: of recorded recipes; there is one.
     """
 
@@ -121,6 +132,7 @@ class TaskOptions(StrictModel):
     variants: Annotated[tuple[TaskVariant, ...], Field(min_length=1), AfterValidator(distinct)] = ("authorized",)
     constraints: TraceConstraints = NO_CONSTRAINTS
     difficulty: Difficulty = ANY_DIFFICULTY
+    docket: DocketOptions = Field(default=DEFAULT_DOCKET, exclude_if=lambda value: value == DEFAULT_DOCKET)
 
 
 BASELINES = tuple(f"baseline:{name}" for name in BASELINE_POLICIES)

@@ -65,6 +65,41 @@ class End(StrictModel):
         return "done" if self.declined is None else f"declined: {self.declined}".removesuffix(": ")
 
 
+class Matter(StrictModel):
+    """One thing to be handled in a docket.
+
+    Attributes:
+        table, key: its row, which the queue lists.
+        names: the values by which calls and rows are about it: its key, and those of rows that belong to it alone.
+        calls: the indexes of the calls of the reference that handle it.
+        ends: its acceptable outcomes. Each state holds the rows about it alone.
+    """
+
+    table: str
+    key: str
+    names: tuple[str, ...]
+    calls: tuple[int, ...]
+    ends: tuple[End, ...]
+
+
+class Docket(StrictModel):
+    """A session with many matters under one clock.
+
+    Attributes:
+        matters: in the order in which the queue lists them at the start of the session.
+        length: of the session in seconds.
+        shortest: the seconds that the reference takes, which is the shortest schedule that was found.
+        order: matters that the queue lists in this order, and of which no lawful schedule begins in it.
+        obstacles: the rules that stand in the way.
+    """
+
+    matters: tuple[Matter, ...]
+    length: int
+    shortest: int
+    order: tuple[str, ...]
+    obstacles: tuple[str, ...]
+
+
 class CallRow(StrictModel):
     """One call of a reference trace: the event and the origin of each argument."""
 
@@ -105,6 +140,7 @@ class TraceRow(StrictModel):
     contrast: Contrast | None = None
     harbour: Harbour | None = Field(default=None, exclude_if=lambda value: value is None)
     ends: tuple[End, ...] = Field(default=(), exclude_if=lambda value: not value)
+    docket: Docket | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class PublishedCase(StrictModel):
@@ -142,6 +178,7 @@ class TaskFields(StrictModel):
     asked_calls: tuple[CallRow, ...] = ()
     contrast: Contrast | None = None
     harbour: Harbour | None = Field(default=None, exclude_if=lambda value: value is None)
+    docket: Docket | None = Field(default=None, exclude_if=lambda value: value is None)
     program: str
     literal: dict[Style, str] = Field(default_factory=dict[Style, str])
     instructions: dict[Style, Instruction]

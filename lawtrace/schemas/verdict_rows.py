@@ -168,6 +168,31 @@ class PublishedEvidence(StrictModel):
     drawn_ids: int = 0
 
 
+class MatterVerdict(StrictModel):
+    """What an attempt at a docket does about one matter.
+
+    Attributes:
+        handled: whether the final state has an end of the matter.
+        broken: the rules of the law that are not kept for it.
+        reasons: what differs from the nearest end, and for each rule the first call after which it could not be kept.
+    """
+
+    key: str
+    handled: bool
+    broken: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def right(self) -> bool:
+        """Whether it is handled lawfully."""
+        return self.handled and not self.broken
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong; empty if nothing is."""
+        return "" if self.right else f"{self.key}: {'; '.join(self.reasons)}"
+
+
 class Verdict(StrictModel):
     """The verdict on one attempt.
 
@@ -185,6 +210,8 @@ class Verdict(StrictModel):
         pair: the id of the contrast pair that the task is a side of, and ``point`` its decision point with the
             environment; None if it is in none.
         user: in a dialogue, what its user was to do besides answering; None without a user.
+        matters: of a docket, what it does about each.
+        crashed: of a docket, whether a crash or a limit ended the attempt.
     """
 
     schema_version: Literal["lawtrace.verdict/2"] = "lawtrace.verdict/2"
@@ -208,6 +235,8 @@ class Verdict(StrictModel):
     pair: str | None = None
     point: str | None = Field(default=None, exclude_if=lambda value: value is None)
     user: UserKind | None = None
+    matters: tuple[MatterVerdict, ...] = Field(default=(), exclude_if=lambda value: not value)
+    crashed: bool = Field(default=False, exclude_if=lambda value: not value)
 
     @property
     def key(self) -> AttemptKey:

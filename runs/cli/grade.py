@@ -17,7 +17,7 @@ from lawtrace.runs.cli.thresholds import find_shortfalls
 from lawtrace.runs.grading import count_by_outcome, count_cut_short, read_input, require_published
 from lawtrace.runs.published import published_evaluation
 from lawtrace.runs.report.command_result import CommandResult, Note
-from lawtrace.runs.report.outcome_tables import pair_score_table, user_score_table
+from lawtrace.runs.report.outcome_tables import docket_table, pair_score_table, user_score_table
 from lawtrace.runs.report.tables import filled
 from lawtrace.runs.report.terminal_tables import outcome_table, report_table
 from lawtrace.runs.runner import Session
@@ -103,7 +103,7 @@ def grade(
     unusable, cut_short = [str(problem) for problem in given.problems], count_cut_short(attempts)
     invalid = invalid_notes((row.task, row.reason) for row in verdicts if row.outcome == "invalid")
     shortfalls = find_shortfalls({"": verdicts}, fail_under)
-    scores = map(report_table, filled(pair_score_table(verdicts), user_score_table(verdicts)))
+    scores = map(report_table, filled(pair_score_table(verdicts), docket_table(verdicts), user_score_table(verdicts)))
     return CommandResult(
         {
             "verdicts": len(verdicts),

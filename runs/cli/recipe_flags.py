@@ -78,6 +78,7 @@ SELECTION = ("task", "limit")
 """The flags of every command that takes tasks."""
 TRACE_CONSTRAINTS = ("require", "forbid", "pair", "compliance", "distance")
 DIFFICULTY = ("max_changes", "min_rules", "min_distance", "min_calls")
+DOCKETS = ("matters", "slack")
 MODEL_CALLS = ("temperature", "max_tokens", "concurrency")
 """The flags of every command that calls models, besides --budget."""
 ATTEMPT_FLAGS = (
@@ -112,6 +113,14 @@ FLAGS: Mapping[str, _Flag] = {
         metavar="<least> <most>",
     ),
     "distance": _flag("tasks.constraints.distance", int, "Minimum positions where any two traces differ.", min=0),
+    "matters": _flag(
+        lambda number: {"tasks.docket.matters": number, "tasks.trace_mode": "dockets"},
+        int,
+        "Make dockets of this many matters.",
+        min=3,
+        max=20,
+    ),
+    "slack": _flag("tasks.docket.slack", float, "Spare time of dockets, as a share; default: 0.3.", min=0),
     "max_changes": _flag(
         "tasks.difficulty.changes", int, "Maximum changes that a request asks for; default: 2.", min=1
     ),

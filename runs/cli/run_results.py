@@ -15,7 +15,7 @@ from lawtrace.runs.report.ablation_tables import ablation_tables
 from lawtrace.runs.report.build_tables import strength_tables, usage_table
 from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.outcome_lines import outcome_lines
-from lawtrace.runs.report.outcome_tables import pair_score_table, user_score_table
+from lawtrace.runs.report.outcome_tables import docket_table, pair_score_table, user_score_table
 from lawtrace.runs.report.tables import filled
 from lawtrace.runs.report.terminal_tables import outcome_table, report_table
 from lawtrace.runs.scoring.metrics import pair_scores, user_scores
@@ -48,7 +48,10 @@ def report_shown(report: WrittenReport, folder: Path) -> Iterator[RenderableType
         reasons = [row.reason for row in content.verdicts if row.outcome == "invalid"]
         if any(reason.startswith(("endpoint", "deadline")) for reason in reasons):
             yield Note(f"`lawtrace resume {folder}` repeats the calls without an answer.")
-        yield from map(report_table, filled(pair_score_table(content.verdicts), user_score_table(content.verdicts)))
+        yield from map(
+            report_table,
+            filled(*(table(content.verdicts) for table in (pair_score_table, docket_table, user_score_table))),
+        )
         yield outcome_table(content.verdicts, planned=planned, unusable=len(content.problems))
     if report.ablation is not None:
         yield from map(report_table, ablation_tables(report.ablation))

@@ -8,6 +8,7 @@ import typer
 from lawtrace.runs.cli.options import ClusterOption, OutOption
 from lawtrace.runs.cli.recipe_flags import (
     DIFFICULTY,
+    DOCKETS,
     MODEL_CALLS,
     TRACE_CONSTRAINTS,
     RecipeFlags,
@@ -25,7 +26,7 @@ from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.task_rows import TraceRow
 
 
-@recipe_flags("rules", "count", "length", "trace_mode", *TRACE_CONSTRAINTS, *DIFFICULTY, *MODEL_CALLS, "seed")
+@recipe_flags("rules", "count", "length", "trace_mode", *TRACE_CONSTRAINTS, *DIFFICULTY, *DOCKETS, *MODEL_CALLS, "seed")
 def build_tasks(
     flags: RecipeFlags,
     traces: Annotated[Path | None, typer.Option(help="Trace file (JSON lines); default: synthesize traces.")] = None,

@@ -183,6 +183,28 @@ def pair_score_table(verdicts: Sequence[Verdict], environments: Mapping[str, str
     )
 
 
+def docket_table(verdicts: Sequence[Verdict]) -> Table:
+    """The dockets by model."""
+    return make_table(
+        "dockets",
+        "Dockets",
+        (
+            {
+                "Model": model,
+                "#Matters right": share(
+                    counts.share, interval=statistics.clustered_interval(counts.right, counts.matters), strong=True
+                ),
+                "#dockets all right": counts.all_right,
+                "#attempts": counts.attempts,
+                "#crashed": counts.crashed,
+            }
+            for model, counts in metrics.docket_scores(verdicts).items()
+        ),
+        "matters right: the share of matters that are handled lawfully, in brackets its 95 % interval by bootstrap "
+        "over dockets. An attempt that crashed counts as what it did until then.",
+    )
+
+
 def pair_fact_table(content: ReportContent) -> Table:
     """The contrast pairs that are right, by the fact that their sides differ in."""
     facts = {task.id: task.contrast.fact for task in content.tasks if task.contrast}

@@ -1,7 +1,7 @@
 """The dual oracle: judges an attempt by its final state (goal) and its events (rules). Pure functions."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from threading import Lock
@@ -11,13 +11,22 @@ from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State, decode_state
 from lawtrace.runs.scoring.goal import compare_with_ends, describe_differences
+from lawtrace.runs.scoring.matters import MatterJudge
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.errors import FormulaError, InputError
 from lawtrace.schemas.events import Event, event_labels, name_events
 from lawtrace.schemas.questions import Legality, ReadingsVerdict, TraceOutcome, Under
 from lawtrace.schemas.task_rows import Contrast, End
-from lawtrace.schemas.verdict_rows import FailureMode, Outcome, RuleVerdict, Verdict, make_verdict
+from lawtrace.schemas.verdict_rows import (
+    FailureMode,
+    MatterVerdict,
+    Outcome,
+    RuleVerdict,
+    StateDifference,
+    Verdict,
+    make_verdict,
+)
 from lawtrace.schemas.violations import ExplainedViolation
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.interpretations import (
@@ -335,11 +344,18 @@ def judge(environment: Environment, task: Task, attempt: Attempt, rule_judge: Ru
     if attempt.invalid is not None:
         return make_verdict(attempt, "invalid", attempt.invalid, **place)
     if attempt.execution is None or attempt.final_state is None:
-        return make_verdict(attempt, "no_program", _why_nothing(attempt.answer), **place)
+        undone = () if task.docket is None else [MatterVerdict(key=of.key, handled=False) for of in task.docket.matters]
+        return make_verdict(attempt, "no_program", _why_nothing(attempt.answer), matters=undone, **place)
     initial, final = task.initial(environment), decode_state(attempt.final_state, environment.entities)
     ends = task.end_states(environment) if _withdrawn_at(attempt) is None else ((End(), initial),)
     rule_judge = rule_judge or RuleJudge(task.rules)
-    compared = compare_with_ends(environment, rule_judge.rules, initial, ends, attempt.events, final)
+    matters, by_matter = None, dict[str, tuple[StateDifference, ...]]()
+    if task.docket is not None and ends[0][1] is not initial:
+        matters = MatterJudge(environment, task, task.docket)
+        by_matter = matters.differences(final)
+        compared = [(tuple(one for of in by_matter.values() for one in of), End())]
+    else:
+        compared = compare_with_ends(environment, rule_judge.rules, initial, ends, attempt.events, final)
     differences, nearest = min(compared, key=lambda each: len(each[0]))
     forbidden = _changes_after_withdrawal(environment, attempt)
     failed = attempt.execution.died or bool(forbidden)
@@ -357,14 +373,21 @@ def judge(environment: Environment, task: Task, attempt: Attempt, rule_judge: Ru
     on_goal, end = rule_judge.explain_goal(found.readings), str(nearest) if len(compared) > 1 else ""
     missed = describe_differences(environment, differences)
     happened = _what_happened(attempt, missed, forbidden, end, depends=bool(on_goal))
+    handled = tuple[MatterVerdict, ...]()
+    if matters is not None:
+        unkept = [rule for rule in rules if rule.source == "law" and not rule.kept]
+        judge_part = _kept_rules([rule for rule in task.rules if rule.id in {one.rule for one in unkept}])
+        handled = matters.judge(attempt.events, attempt.end or 0, unkept, by_matter, judge_part)
     return make_verdict(
         attempt,
         _OUTCOMES[found.legality if fails else found.success][fails and not found.is_reached],
-        "; ".join([happened, *on_goal, *_reasons(rules), *disputed]),
+        "; ".join([happened, *on_goal, *_reasons(rules), *disputed, *(of for one in handled if (of := one.sentence))]),
         goal_reached=found.is_reached,
         rules=rules,
         readings=found.readings,
         differences=differences,
+        matters=handled,
+        crashed=bool(handled) and attempt.execution.died,
         failure_modes=_failure_modes(attempt, [rule for rule in rules if rule.broken and rule.source == "law"]),
         **place,
     )
@@ -382,6 +405,12 @@ _OUTCOMES: Mapping[Legality, tuple[Outcome, Outcome]] = {
     "undetermined": ("undetermined", "undetermined"),
 }
 """The outcome if the goal is reached, and if it is missed."""
+
+
+def _kept_rules(rules: Sequence[Rule]) -> Callable[[Sequence[Event], int], dict[str, bool]]:
+    """Whether each of some rules is kept by some events, with monitors that are made once."""
+    rule_judge = RuleJudge(rules, states=False)
+    return lambda events, end: {one.rule: one.kept for one in rule_judge.judge(events, end=end)}
 
 
 class AttemptJudge:

@@ -150,6 +150,28 @@ class PairCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class DocketCounts:
+    """Attempts at dockets by their matters.
+
+    Attributes:
+        matters: for each docket how many matters its attempts have together; ``right``: how many of them are right.
+        all_right: how many attempts handle every matter lawfully.
+        crashed: how many a crash or a limit ended.
+    """
+
+    attempts: int
+    matters: tuple[int, ...]
+    right: tuple[int, ...]
+    all_right: int
+    crashed: int
+
+    @property
+    def share(self) -> float | None:
+        """The share of matters that are handled lawfully."""
+        return _share(sum(self.right), sum(self.matters))
+
+
+@dataclass(frozen=True, slots=True)
 class RuleCounts:
     """Counts of one rule, or of several rules taken as one, over the attempts of a group.
 
@@ -219,6 +241,21 @@ def count_pairs(verdicts: Iterable[Verdict]) -> PairCounts:
             for both in judged
         )
     )
+
+
+def docket_scores(verdicts: Sequence[Verdict]) -> dict[str, DocketCounts]:
+    """The dockets of each model; none without dockets."""
+    found: dict[str, DocketCounts] = {}
+    for model, rows in group_by((row for row in verdicts if row.matters), lambda row: row.contender).items():
+        dockets = group_by(rows, lambda row: row.task).values()
+        found[model] = DocketCounts(
+            attempts=len(rows),
+            matters=tuple(sum(len(row.matters) for row in of) for of in dockets),
+            right=tuple(sum(matter.right for row in of for matter in row.matters) for of in dockets),
+            all_right=sum(all(matter.right for matter in row.matters) for row in rows),
+            crashed=sum(row.crashed for row in rows),
+        )
+    return found
 
 
 def pair_scores(

@@ -47,7 +47,8 @@ class AttemptedTasks:
         """What prompts for the task contain."""
         environment = self.domain.environment
         start = stated_start(environment, task.rules, task.initial(environment))
-        return replace(self._prompt_contexts[task.id], session_start=start)
+        length = None if task.docket is None else task.docket.length
+        return replace(self._prompt_contexts[task.id], session_start=start, session_length=length)
 
     def scripted_user(self, task: Task, style: Style, session: Session) -> ScriptedUser:
         """The user of a dialogue, who watches its session. The seed chooses one of the behaviours, or none."""

@@ -83,10 +83,11 @@ def planned_units(context: StageContext, products: Products) -> list[AttemptUnit
 
 
 def options_for_tasks(context: StageContext, tasks: Sequence[Task]) -> AttemptOptions:
-    """The options with all models under test named; without the habit, if it was not asked for and the tasks have no
-    calls to wrap."""
+    """The options with all models under test named; without the habit, if it was not asked for and some tasks
+    have no calls to wrap, as dockets have none."""
     options = context.recipe.attempts.named
-    if context.recipe.attempts.models == BASELINES and not all(task.calls for task in tasks):
+    wrapped = all(task.calls and task.docket is None for task in tasks)
+    if context.recipe.attempts.models == BASELINES and not wrapped:
         return options.model_copy(update={"models": without_habit(options.models)})
     return options
 

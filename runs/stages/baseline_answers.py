@@ -42,6 +42,8 @@ def baseline_calls(
     match model.baseline:
         case "reference":
             return task.planned
+        case "literal" if task.docket is not None:
+            return task.requested
         case "literal":
             return requested_calls(environment, task.initial(environment), task.requested, style)
         case "habit":
@@ -103,6 +105,9 @@ def check_traces_present(models: Sequence[str], tasks: Sequence[Task], mode: Act
 
     An imported task has only a program. Raises InputError with the task.
     """
+    docket = next((task.id for task in tasks if task.docket is not None), None)
+    if docket is not None and HABIT in models:
+        raise InputError(f"task {docket}: a docket, whose request has no calls for {HABIT!r} to wrap; leave it out")
     without = next((task.id for task in tasks if not task.calls), None)
     if without is None:
         return

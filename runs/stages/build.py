@@ -31,6 +31,7 @@ from lawtrace.runs.store.stage_store import Products, stage_key
 from lawtrace.runs.tasks import task_mode
 from lawtrace.schemas.choices import EXTRACTION_ROLES, RoleName
 from lawtrace.schemas.findings import TaskFunnelRow
+from lawtrace.schemas.recipe import DEFAULT_DOCKET
 
 if TYPE_CHECKING:
     from lawtrace.runs.stages.tasks_stage import WritePairs
@@ -116,6 +117,7 @@ def traces_depend(inputs: StageInputs) -> Mapping[str, object]:
         "trace_mode": task_mode(options, inputs.domain.environment),
         "constraints": options.constraints,
         "difficulty": options.difficulty,
+        **({"docket": options.docket} if options.docket != DEFAULT_DOCKET else {}),
         **({"part_size": options.part_size} if count > options.part_size else {}),
     }
 

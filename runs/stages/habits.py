@@ -28,8 +28,8 @@ def habit_steps(tasks: Sequence[Task]) -> int:
 def find_task_habits(
     environment: Environment, tasks: Sequence[Task], on_step: Callable[[], None] = lambda: None
 ) -> list[HabitRow]:
-    """The best habit for each style; none for tasks without traces."""
-    traced = [task for task in tasks if task.calls]
+    """The best habit for each style; none for tasks without traces, and for dockets."""
+    traced = [task for task in tasks if task.calls and task.docket is None]
     rows: list[HabitRow] = []
     searched: list[tuple[list[tuple[str, tuple[PlannedCall, ...]]], list[HabitScore]]] = []
     for style in STYLES:

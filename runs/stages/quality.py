@@ -6,7 +6,10 @@ those of the instructions, each passed, failed or undecided.
     leak-free      neither instruction nor variables reveal a hidden step
     distinct       no other task has the same calls, or the same instruction
     solvable       every argument of the reference can be known: stated, in an earlier result, documented, or derived
-    habit          the best habit does not pass both sides of a contrast pair, in either style
+    habit          the best habit does not pass both sides of a contrast pair, in either style; no dispatch rule leads
+                   to a lawful schedule of a docket
+
+A docket asks for all that is open, so only *reference*, *distinct* and *habit* are checked.
 
 Where the reference declines, the checks of the
 instruction use the trace that the request was made from. The sides of a contrast pair have the same instruction.
@@ -26,8 +29,11 @@ from lawtrace.agents.conversations.instruction_writing import read_instruction
 from lawtrace.agents.roles.instruction_roles import RequestReading
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.runtime.session import Session
+from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Sandbox
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.runs.dockets import passing_rules
+from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.execution import ProgramResult, run_program
 from lawtrace.runs.stages.gate import Side, failed, gate_findings
 from lawtrace.runs.stages.stage import StageContext
@@ -91,9 +97,13 @@ async def check_tasks(
     environment = domain.environment
     examined = [_examine(environment, task, context.sandbox) for task in tasks]
     twins = _duplicates(examined)
-    gated = _gated(domain, examined)
+    gated = _gated(domain, [one for one in examined if one.task.docket is None])
 
     async def row(one: _ExaminedTask) -> QualityRow:
+        if one.task.docket is not None:
+            of_docket = (*_program_findings(one), *_docket_findings(one), *twins.get(one.task.id, ()))
+            on_task()
+            return QualityRow(task=one.task.id, findings=of_docket)
         readings = await _read(context, one.task, offline=offline)
         findings = (
             *_program_findings(one),
@@ -229,7 +239,7 @@ def _duplicates(examined: Sequence[_ExaminedTask]) -> dict[str, list[QualityFind
         if (twin := by_calls.setdefault(calls, task.id)) != task.id:
             findings.append(failed("distinct", f"the reference makes the same calls as that of {twin}"))
         request = request_id(task)
-        for style in task.styles:
+        for style in task.styles if task.docket is None else ():
             text, values = task.instructions[style].text, ""
             if style in one.written:
                 text, values = one.written[style].outline, " but for its values"
@@ -237,6 +247,17 @@ def _duplicates(examined: Sequence[_ExaminedTask]) -> dict[str, list[QualityFind
                 findings.append(failed("distinct", f"the instruction equals that of {twin}{values}", style))
         found[task.id] = findings
     return found
+
+
+def _docket_findings(one: _ExaminedTask) -> Iterable[QualityFinding]:
+    task, ran = one.task, one.ran
+    for difference in compare_states(one.environment, one.trace.initial, task.target(one.environment), ran.final):
+        yield failed("reference", f"the program misses the target: {difference}")
+    for verdict in judge_rules(task.rules, ran.events, (), end=ran.end):
+        if not verdict.kept:
+            yield failed("reference", f"the program does not keep {verdict.rule}: {verdict.explanation}")
+    for name in passing_rules(one.environment, task):
+        yield failed("habit", f"the dispatch rule {name!r} leads to a lawful schedule")
 
 
 def _habit_findings(task: Task, habits: Sequence[HabitRow]) -> Iterable[QualityFinding]:

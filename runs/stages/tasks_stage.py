@@ -16,6 +16,7 @@ from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.sandbox import Sandbox
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
+from lawtrace.runs.dockets import docket_instruction
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.execution import run_program
@@ -117,6 +118,8 @@ class _Fitness:
         return self._reasons[request]
 
     def _reason(self, rows: Request) -> str | None:
+        if rows[0].docket is not None:
+            return None  # what makes a docket usable was shown when it was drawn
         tasks = [self.task(row, rows[0]) for row in rows]
         asked = asked_trace(rows[0], self.environment)
         sides = [
@@ -140,15 +143,18 @@ class _Fitness:
             asked_calls=_asked_calls(row, asked),
             contrast=row.contrast,
             harbour=row.harbour,
+            docket=row.docket,
             program="",
             instructions={},
         )
 
 
 def _asked_calls(row: TraceRow, asked: TraceRow) -> tuple[CallRow, ...]:
-    """What is asked, where the row declines it."""
+    """What is asked, where the row declines it, and the look at the queue of a docket."""
     if row.harbour is not None:
         return row.harbour.asked
+    if row.docket is not None:
+        return row.calls[:1]
     return asked.calls if row.contrast is not None and row.contrast.declined else ()
 
 
@@ -187,6 +193,9 @@ async def write_pair(context: StageContext, row: TraceRow) -> WrittenPair:
     """Write the instructions of a request, by the recipe of a run."""
     environment, conversation = context.domain.environment, context.recipe.conversation
     trace, pair = asked_trace(row, environment), WrittenPair()
+    if row.docket is not None:  # there are no words to choose, and nothing to hide
+        pair["goal"] = InstructionResult(docket_instruction(environment, trace), 1, "accepted")
+        return pair
     for style in STYLES:
         pair[style] = await write_instruction(
             environment,
@@ -281,14 +290,20 @@ def _task(
             f"task {row.id}: its reference program differs from its trace: {trouble}; "
             f"environment {environment.name!r} is defective, please report it with the seed"
         )
-    return fitness.task(row, asked_row).model_copy(
+    task = fitness.task(row, asked_row)
+    literal: dict[Style, str] = (
+        {
+            style: print_program(environment, requested_calls(environment, asked.initial, asked.calls, style))
+            for style in STYLES
+        }
+        if row.docket is None
+        else {"goal": print_program(environment, task.requested)}
+    )
+    return task.model_copy(
         update={
             "applicable": tuple(verdict.rule for verdict in verdicts if verdict.triggered),
             "program": program,
-            "literal": {
-                style: print_program(environment, requested_calls(environment, asked.initial, asked.calls, style))
-                for style in STYLES
-            },
+            "literal": literal,
             "instructions": instructions,
             "rounds": rounds,
         }

@@ -12,6 +12,7 @@ from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
 from lawtrace.environments.spec.types import Value
+from lawtrace.runs.dockets import docket_traces
 from lawtrace.runs.stages.artifacts import RULES
 from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.stage import StageContext, StageInputs
@@ -21,7 +22,7 @@ from lawtrace.runs.tasks import call_rows, task_mode, trace_row
 from lawtrace.schemas.choices import TaskMode
 from lawtrace.schemas.errors import SearchError
 from lawtrace.schemas.events import Event, Origin, SaidByUser
-from lawtrace.schemas.recipe import PART_SIZE
+from lawtrace.schemas.recipe import DEFAULT_DOCKET, PART_SIZE, DocketOptions
 from lawtrace.schemas.task_rows import Contrast, End, Harbour, TraceRow
 from lawtrace.schemas.trace_options import ANY_DIFFICULTY, NO_CONSTRAINTS, Difficulty, TraceConstraints
 from lawtrace.solver.coverage.harbours import HarbourSearch, PlannedHarbour
@@ -68,6 +69,7 @@ class TracePlan:
     part_size: int = PART_SIZE
     constraints: TraceConstraints = NO_CONSTRAINTS
     difficulty: Difficulty = ANY_DIFFICULTY
+    docket: DocketOptions = DEFAULT_DOCKET
 
     @classmethod
     def of(cls, inputs: StageInputs) -> Self:
@@ -81,6 +83,7 @@ class TracePlan:
             part_size=options.part_size,
             constraints=options.constraints,
             difficulty=options.difficulty,
+            docket=options.docket,
         )
         check_difficulty(plan.difficulty, plan.mode)
         return plan
@@ -125,6 +128,11 @@ def synthesize_traces(
             rows.append(_harbour_row(environment, f"{name}-{number + 1:03d}", harbour))
             on_trace()
         return rows
+    if plan.mode == "dockets":
+        for row in docket_traces(environment, rules, name, part, plan.seed, plan.docket):
+            rows.append(row)
+            on_trace()
+        return rows
     traces = synthesize(
         environment,
         rules,
@@ -144,7 +152,8 @@ def synthesize_traces(
 def _digest(rules: Sequence[Rule], plan: TracePlan) -> str:
     """What the ids of traces say of rules and plan. The number of traces is not in it: more begin with the same."""
     made_under = [*(str(rule.parsed) for rule in rules), plan.mode, str(plan.length)]
-    for bounds, none in ((plan.constraints, NO_CONSTRAINTS), (plan.difficulty, ANY_DIFFICULTY)):
+    bounds_of = (plan.constraints, NO_CONSTRAINTS), (plan.difficulty, ANY_DIFFICULTY), (plan.docket, DEFAULT_DOCKET)
+    for bounds, none in bounds_of:
         if bounds != none:
             made_under.append(bounds.model_dump_json(exclude_defaults=True))
     if plan.part_size != PART_SIZE:

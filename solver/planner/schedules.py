@@ -5,9 +5,10 @@
     search.find(initial, look_at_queue, matters, order=["C-2", "C-1"])                             # NoSchedule
 
 One agent makes the calls, so each begins when the one before has ended: first the opening calls, such as a look at a
-queue, then those of the matters. The calls of a matter keep their order; calls of others may come between. Time passes
-without a call only while the next call of some matter breaks a rule or does not complete, and until one of them can be
-made.
+queue, then those of the matters. The calls of a matter keep their order; calls of others may come between, but quick
+calls are made together with the next longer one. So a matter begins with a piece of work, and not with a look that
+takes a second: an agent that first looks into all matters begins none by it. Time passes without a call only while the
+next call of some matter breaks a rule or does not complete, and until one of them can be made.
 
 The search is depth first. It carries the calls out in the simulator, followed by monitors that can go back. It goes on
 with the matter that will be the first to be too late, or with one that has begun; it tries both ways in turn. Where the
@@ -42,6 +43,9 @@ from lawtrace.solver.traces import PlannedCall, Trace
 
 SCHEDULE_STEPS: Final = 20_000
 """How many calls a search carries out, if the caller does not say."""
+
+QUICK: Final = 60
+"""A call of so many seconds, or fewer, is made together with the next longer one of its matter."""
 
 SHARES: Final = (1 / 40, 1 / 10, 3 / 8)
 """Of these steps, for each of two orders in which matters are tried: the urgent ones first, or those begun first."""
@@ -94,13 +98,15 @@ class ScheduleSearch:
         *,
         order: Sequence[str] = (),
         steps: int = SCHEDULE_STEPS,
+        core_steps: int | None = None,
     ) -> Answer[Schedule]:
         """A schedule of all matters, or a proof that there is none.
 
         Args:
             opening: calls that are made first.
             order: matters that have to begin in this order; their later calls may come between.
-            steps: how many calls may be carried out. To leave out a part of the order may take as many again.
+            steps: how many calls may be carried out. To leave out a part of the order may take as many again, or
+                `core_steps`.
 
         Raises SearchError if an opening call does not complete.
         """
@@ -110,9 +116,22 @@ class ScheduleSearch:
             return found
 
         def excludes(_: str, others: Sequence[str]) -> bool:
-            return isinstance(search.answer(others, steps), Impossible)
+            return isinstance(search.answer(others, steps if core_steps is None else core_steps), Impossible)
 
         return replace(found, order=minimal_core(order, excludes))
+
+    def latest(self, initial: State, opening: Sequence[PlannedCall], matters: Matters) -> dict[str, float]:
+        """When each matter has to begin at the latest if it alone is handled, in seconds since 1970."""
+        return _Search(self._environment, self._rules, initial, opening, matters).latest()
+
+    def dispatch(
+        self, initial: State, opening: Sequence[PlannedCall], matters: Matters, order: Sequence[str]
+    ) -> Schedule | None:
+        """The schedule of an agent that never turns back; None if it breaks a rule or cannot go on.
+
+        At each time it goes on with the first matter in the order of which the next calls can be made.
+        """
+        return _Search(self._environment, self._rules, initial, opening, matters).dispatch(order)
 
 
 class _Followed:
@@ -169,8 +188,8 @@ class _Node:
 
     Attributes:
         carried: the calls so far, the opening among them.
-        made: for each matter when its calls so far began.
-        path: for each call after the opening its matter.
+        made: for each matter when its steps so far began.
+        path: for each step after the opening its matter.
         results: for each matter the results that its calls may read.
     """
 
@@ -180,10 +199,11 @@ class _Node:
     path: tuple[int, ...] = ()
 
     def after(self, matter: int, carried: _Carried) -> "_Node":
-        """The node after the next call of a matter."""
+        """The node after the next step of a matter."""
         made, results = [*self.made], [*self.results]
         made[matter] = (*made[matter], self.carried.now)
-        results[matter] = (*results[matter], carried.events[-1].result)
+        further = carried.events[len(self.carried.events) :]
+        results[matter] = (*results[matter], *(event.result for event in further))
         return _Node(carried, tuple(made), tuple(results), (*self.path, matter))
 
 
@@ -223,7 +243,7 @@ class _Search:
         self._initial: Final = initial
         self._opening: Final = opening
         self._names: Final = tuple(matters)
-        self._matters: Final = tuple(matters.values())
+        self._matters: Final = tuple(map(self._steps, matters.values()))
         self._windows: Final = tuple({window: None for rule in rules for window in windows_of(rule)})
         self._keyed: Final = {
             rule.id: rule.compiled
@@ -237,10 +257,20 @@ class _Search:
         self._breaches: Final = cache(self._breaches_alone)
         self._root: Final = self._carry_out_opening()
 
+    def _steps(self, calls: Sequence[PlannedCall]) -> tuple[tuple[PlannedCall, ...], ...]:
+        """The calls of a matter, the quick ones together with the next longer one."""
+        steps: list[tuple[PlannedCall, ...]] = [()]
+        for call in calls:
+            steps[-1] += (call,)
+            if call_duration(self._environment, call.event) > QUICK:
+                steps.append(())
+        return tuple(step for step in steps if step)
+
     def _carry_out_opening(self) -> _Node:
         carried = _Carried(self._initial, self._environment.clock.start(self._initial))
         for call in self._opening:
             results = [event.result for event in carried.events]
+            carried = replace(carried, now=max(carried.now, call.event.time or 0))
             made = carried.next(self._environment, self._end, call, results)
             if made is None:
                 raise SearchError(f"the opening call of {call.event.tool} does not complete; leave it out or change it")
@@ -264,6 +294,37 @@ class _Search:
                     return NoSchedule(rules, order=tuple(order), late=late)
         return Unknown(f"it takes more than {steps} calls")
 
+    def latest(self) -> dict[str, float]:
+        """See `ScheduleSearch.latest`."""
+        return {name: self._latest(number, ()) for number, name in enumerate(self._names)}
+
+    def dispatch(self, order: Sequence[str]) -> Schedule | None:
+        """See `ScheduleSearch.dispatch`."""
+        numbers, attempt = [self._names.index(name) for name in order], _Attempt({}, Budget(SCHEDULE_STEPS), False)
+        node: _Node | None = self._root
+        with self._rules.log.attempt():
+            for event in self._root.carried.events:
+                self._follow(event)
+            while node is not None:
+                self._rules.monitor.advance_time(node.carried.now)
+                here, waiting = self._rules.log.mark, [number for number in numbers if not self._is_done(node, number)]
+                if not waiting:
+                    return self._schedule(node) if self._rules.monitor.all_kept() else None
+                following = None
+                for number in waiting:
+                    following = self._next(node, number, attempt)
+                    if following is not None:
+                        break
+                    self._rules.log.back_to(here)
+                if following is None:
+                    following = self._first_chance(node, waiting, attempt)
+                    self._rules.log.back_to(here)
+                node = following
+        return None
+
+    def _is_done(self, node: _Node, matter: int) -> bool:
+        return len(node.made[matter]) == len(self._matters[matter])
+
     def _attempt(self, attempt: _Attempt) -> _Node | None:
         with self._rules.log.attempt():
             for event in self._root.carried.events:
@@ -274,14 +335,16 @@ class _Search:
         first = len(self._opening)
         places = [dict(enumerate(range(first))) for _ in self._matters]
         calls = [replace(call, event=event) for call, event in zip(self._opening, node.carried.events, strict=False)]
-        made = [0] * len(self._matters)
-        for number, matter in enumerate(node.path, first):
-            call = replace(self._matters[matter][made[matter]], event=node.carried.events[number])
+        made, path = [0] * len(self._matters), list[str]()
+        for matter in node.path:
+            for planned in self._matters[matter][made[matter]]:
+                number = len(calls)
+                calls.append(replace(planned, event=node.carried.events[number]).renumbered(places[matter]))
+                places[matter][len(places[matter])] = number
+                path.append(self._names[matter])
             made[matter] += 1
-            calls.append(call.renumbered(places[matter]))
-            places[matter][len(places[matter])] = number
         trace = Trace(self._initial, tuple(calls), node.carried.state)
-        return Schedule(trace, tuple(self._names[matter] for matter in node.path))
+        return Schedule(trace, tuple(path))
 
     def _follow(self, event: Event) -> None:
         for name, automaton in self._keyed.items():
@@ -296,7 +359,7 @@ class _Search:
         if lost := self._rules.lost():
             attempt.rules.update(dict.fromkeys(lost))
             return None
-        unfinished = [matter for matter, calls in enumerate(self._matters) if len(node.made[matter]) < len(calls)]
+        unfinished = [matter for matter in range(len(self._matters)) if not self._is_done(node, matter)]
         if not unfinished:
             attempt.rules.update(dict.fromkeys(rule for rule, _ in self._rules.breaches()))
             return node if monitor.all_kept() else None
@@ -332,15 +395,17 @@ class _Search:
         return None if later is None else self._complete(later, attempt)
 
     def _next(self, node: _Node, matter: int, attempt: _Attempt) -> _Node | None:
-        """The node after the next call of a matter, which the monitors follow; None if it is not lawful there."""
-        call = self._matters[matter][len(node.made[matter])]
-        carried = node.carried.next(self._environment, self._end, call, node.results[matter])
-        if carried is None:
-            return None
-        self._follow(carried.events[-1])
-        if lost := self._rules.lost():
-            attempt.rules.update(dict.fromkeys(lost))
-            return None
+        """The node after the next step of a matter, which the monitors follow; None if it is not lawful there."""
+        carried, results = node.carried, node.results[matter]
+        for call in self._matters[matter][len(node.made[matter])]:
+            following = carried.next(self._environment, self._end, call, results)
+            if following is None:
+                return None
+            carried, results = following, (*results, following.events[-1].result)
+            self._follow(carried.events[-1])
+            if lost := self._rules.lost():
+                attempt.rules.update(dict.fromkeys(lost))
+                return None
         return node.after(matter, carried)
 
     def _first_chance(self, node: _Node, waiting: Sequence[int], attempt: _Attempt) -> _Node | None:
@@ -365,7 +430,7 @@ class _Search:
     # When a matter is too late
 
     def _late(self, node: _Node, unfinished: Sequence[int], before: Mapping[int, Sequence[int]]) -> int | None:
-        """A matter that cannot begin its next call in time, because others have to begin theirs before or by then.
+        """A matter that cannot begin its next step in time, because others have to begin theirs before or by then.
 
         `unfinished`: the most urgent ones first.
         """
@@ -385,22 +450,24 @@ class _Search:
         return [rule for rule, _ in self._late_breaches(matter, made, wait) or ()]
 
     def _ended(self, matter: int, made: tuple[int, ...]) -> int:
-        """When the last call of a matter, or of the opening, has ended."""
+        """When the last step of a matter, or the opening, has ended."""
         if not made:
             return self._root.carried.now
-        return made[-1] + call_duration(self._environment, self._matters[matter][len(made) - 1].event)
+        return made[-1] + self._takes(self._matters[matter][len(made) - 1])
 
     def _duration(self, node: _Node, matter: int) -> int:
-        """What the next call of a matter takes."""
-        return call_duration(self._environment, self._matters[matter][len(node.made[matter])].event)
+        """What the next step of a matter takes."""
+        return self._takes(self._matters[matter][len(node.made[matter])])
+
+    def _takes(self, step: Sequence[PlannedCall]) -> int:
+        return sum(call_duration(self._environment, call.event) for call in step)
 
     def _latest_alone(self, matter: int, made: tuple[int, ...]) -> float:
-        """When the next call of a matter has to begin if it alone is handled, in seconds since 1970."""
+        """When the next step of a matter has to begin if it alone is handled, in seconds since 1970."""
         if self._breaches(matter, (), 0) is None:
             return float("inf")  # others have to come before
         ended = self._ended(matter, made)
-        calls = self._matters[matter][len(made) :]
-        least, most = 0, self._end - ended - sum(call_duration(self._environment, call.event) for call in calls)
+        least, most = 0, self._end - ended - sum(map(self._takes, self._matters[matter][len(made) :]))
         if self._is_in_time(matter, made, most):
             return ended + most
         if not self._is_in_time(matter, made, 0):
@@ -418,22 +485,25 @@ class _Search:
         return breaches is not None and not breaches
 
     def _late_breaches(self, matter: int, made: tuple[int, ...], wait: int) -> frozenset[Breach] | None:
-        """What the calls of a matter break if the next one waits some seconds, and do not break if none waits."""
+        """What the calls of a matter break if the next step waits some seconds, and do not break if none waits."""
         found, fewest = self._breaches(matter, made, wait), self._breaches(matter, (), 0)
         return None if found is None or fewest is None else found - fewest
 
     def _breaches_alone(self, matter: int, made: tuple[int, ...], wait: int) -> frozenset[Breach] | None:
-        """What is not kept if a matter alone is handled and its next call waits some seconds; None if it cannot be."""
+        """What is not kept if a matter alone is handled and its next step waits some seconds; None if it cannot be."""
         alone = self._alone
         with alone.log.attempt():
-            carried, results = self._root.carried, self._root.results[matter]
+            carried, results = self._root.carried, [*self._root.results[matter]]
             for event in carried.events:
                 alone.monitor.feed(event)
-            for number, call in enumerate(self._matters[matter]):
+            for number, step in enumerate(self._matters[matter]):
                 now = made[number] if number < len(made) else carried.now + (wait if number == len(made) else 0)
-                following = replace(carried, now=now).next(self._environment, self._end, call, results)
-                if following is None:
-                    return None
-                carried, results = following, (*results, following.events[-1].result)
-                alone.monitor.feed(carried.events[-1])
+                carried = replace(carried, now=now)
+                for call in step:
+                    following = carried.next(self._environment, self._end, call, results)
+                    if following is None:
+                        return None
+                    carried = following
+                    results.append(carried.events[-1].result)
+                    alone.monitor.feed(carried.events[-1])
             return alone.breaches()

@@ -9,7 +9,7 @@ import pytest
 
 from lawtrace.runs import full_run
 from lawtrace.runs.cli import grade, rules_extract, tasks_build, tasks_check, tasks_release, traces_synthesize
-from lawtrace.runs.cli.recipe_flags import ATTEMPT_FLAGS, DIFFICULTY, FLAGS, MODEL_CALLS, SELECTION
+from lawtrace.runs.cli.recipe_flags import ATTEMPT_FLAGS, DIFFICULTY, DOCKETS, FLAGS, MODEL_CALLS, SELECTION
 from lawtrace.runs.recipe_checks import prepare_recipe
 from lawtrace.runs.recipe_file import load_recipe
 from lawtrace.runs.stages.resolve import ResolvedRecipe
@@ -72,6 +72,8 @@ VALUES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "min_rules": ((*CONTRASTS, "--min-rules", "4"), {**OF_CONTRASTS, "tasks.difficulty.rules": 4}),
     "min_distance": ((*CONTRASTS, "--min-distance", "2"), {**OF_CONTRASTS, "tasks.difficulty.distance": 2}),
     "min_calls": ((*CONTRASTS, "--min-calls", "6"), {**OF_CONTRASTS, "tasks.difficulty.calls": 6}),
+    "matters": (("--matters", "4"), {"tasks.docket.matters": 4, "tasks.trace_mode": "dockets"}),
+    "slack": (("--slack", "0.5"), {"tasks.docket.slack": 0.5}),
     "trace_mode": (("--trace-mode", "coverage"), {"tasks.trace_mode": "coverage"}),
     "seed": (("--seed", "8"), {"seed": 8}),
     "model": (("--model", "baseline:refuse"), {"attempts.models": ["baseline:refuse"], "attempts.baselines": False}),
@@ -102,7 +104,10 @@ TAKEN = {
         "compliance",
         "distance",
     ),
-    "tasks build": ("rules", "count", "length", "trace_mode", "require", "pair", "distance", *DIFFICULTY, *MODEL_CALLS),
+    "tasks build": (
+        *("rules", "count", "length", "trace_mode", "require", "pair", "distance"),
+        *(*DIFFICULTY, *DOCKETS, *MODEL_CALLS),
+    ),
     "tasks check": MODEL_CALLS,
     "tasks release": ("count", *MODEL_CALLS, "seed"),
     "grade": ("rules",),

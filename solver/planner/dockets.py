@@ -1,0 +1,440 @@
+"""Dockets: sessions with many matters under one clock, so that the order in which they are handled decides.
+
+A matter is a row that the *queue* lists: a look-up without parameters. What its row asks for, and what of it is lawful,
+is found for each matter alone, in a state in which the queue lists no other (`lawtrace.solver.planner.ends`). What a
+user would have to say must be in the results of look-ups. The session ends soon after the shortest schedule that was
+found. A docket is kept if no lawful schedule begins the matters in the order of the queue, and if no dispatch rule
+leads to a lawful one.
+
+The proof is about the calls with which each matter is handled here. Other calls might handle it in time in the listed
+order; a verdict on an attempt does not rest on the proof.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import accumulate, product
+from math import ceil
+from random import Random
+from statistics import median
+from typing import Final, cast
+
+from lawtrace.environments.runtime.session import Session
+from lawtrace.environments.runtime.simulation import call_duration
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.effects import RowsResult
+from lawtrace.environments.spec.samplers import OneOf
+from lawtrace.environments.spec.state import State
+from lawtrace.environments.spec.tools import FromUser, Tool
+from lawtrace.environments.spec.types import DATE, MOMENT, Choice
+from lawtrace.schemas.errors import SearchError
+from lawtrace.schemas.events import Event, FromResult, FromResults, Json, JsonPath, Origin
+from lawtrace.solver.planner.completion import Completer
+from lawtrace.solver.planner.ends import EndSearch, PlannedEnd
+from lawtrace.solver.planner.requests import RequestWriter
+from lawtrace.solver.planner.schedules import Matters, NoSchedule, Schedule, ScheduleSearch
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.search.problem import Found, Unknown
+from lawtrace.solver.traces import PlannedCall, Trace, completed_replay
+
+SPARE_MATTERS: Final = 6
+"""How many matters more than wanted are prepared, if there are so many."""
+CHOICES: Final = 2000
+"""How many choices of matters, and orders of them, are looked at in one state."""
+TRIED: Final = 12
+"""How many of them are tried, if deadlines and lengths alone make them hard."""
+STEPS: Final = 1000
+"""How many steps of schedules the search carries out that excludes the listed order."""
+FEW_STEPS: Final = 200
+"""The same where the order of deadlines leads to no lawful schedule: then another choice is tried soon."""
+MOST_OPTIONS: Final = 6
+"""How many ways a request may leave open, such as the form of a copy."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedMatter:
+    """A matter as it is handled alone.
+
+    Attributes:
+        calls: of its first end; the look at the queue first.
+        ends: its acceptable outcomes.
+    """
+
+    table: str
+    key: str
+    calls: tuple[PlannedCall, ...]
+    ends: tuple[PlannedEnd, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedDocket:
+    """A docket.
+
+    Attributes:
+        matters: in listed order.
+        schedule: a lawful one, from the initial state that says when the session ends.
+        shortest: the seconds that it takes.
+        excluded: why none begins in the listed order.
+    """
+
+    matters: tuple[PlannedMatter, ...]
+    schedule: Schedule
+    shortest: int
+    excluded: NoSchedule
+
+
+def find_queue(environment: Environment) -> Tool:
+    """The look-up that lists the open matters. Raises SearchError if there is none."""
+    declined = () if environment.declines is None else environment.tools[environment.declines].referred_tables
+    for tool in environment.tools.values():
+        if not tool.parameters and not tool.compliance and {one.entity.table for one in _listings(tool)} & {*declined}:
+            return tool
+    raise SearchError(
+        f"environment {environment.name!r}: dockets need a look-up without parameters that lists the open matters, and "
+        "a tool that declines them; declare both (docs/dockets.md), or use another trace mode"
+    )
+
+
+def _listings(tool: Tool) -> list[RowsResult]:
+    """The results that list rows with their keys."""
+    rows = (one for one in tool.results if isinstance(one, RowsResult) and not one.single)
+    return [one for one in rows if one.entity.key in one.fields]
+
+
+class DocketWriter:
+    """Draws dockets in one environment under one rule set."""
+
+    def __init__(self, environment: Environment, rules: Sequence[Rule]) -> None:
+        """Raises SearchError if the environment has no queue."""
+        queue = find_queue(environment)
+        listings = [replace(one, reveals_key=True) for one in _listings(queue)]  # a planner may take keys from it
+        others = [one for one in queue.results if one.name not in {of.name for of in listings}]
+        self._queue: Final = replace(queue, results=(*listings, *others))
+        self._environment: Final = replace(environment, tools={**environment.tools, queue.name: self._queue})
+        self._listings: Final = {one.name: one for one in listings}
+        tables = {one.entity.table for one in listings}
+        kept = {
+            name: tool
+            for name, tool in self._environment.tools.items()
+            if name == queue.name or not {one.entity.table for one in tool.lookups} & tables
+        }
+        self._writer: Final = RequestWriter(replace(self._environment, tools=kept))
+        self._ends: Final = EndSearch(self._environment, rules, Completer(self._environment, rules))
+        self._search: Final = ScheduleSearch(self._environment, rules)
+        self.reasons: Final = dict[str, int]()
+
+    def draw(self, size: int, slack: float, random: Random) -> PlannedDocket | None:
+        """A docket of so many matters in a random state; None if it has none that is hard.
+
+        `slack`: by what share the session is longer than the shortest schedule that was found.
+        """
+        initial = self._environment.populate(random)
+        rows = self._listed(initial)
+        matters = list[PlannedMatter]()
+        for table, key in random.sample(rows, len(rows)):
+            if len(matters) < size + SPARE_MATTERS:
+                found = self._matter(initial, rows, table, key, random)
+                matters += [] if found is None else [found]
+        if len(matters) < size:
+            return self._without(f"the queue lists fewer than {size} matters of which it is decided what is right")
+        every, planned = self._with(initial, rows, matters)
+        rated, tried = self._rate(every, planned), 0
+        for _ in range(CHOICES):
+            chosen = random.sample(matters, size)
+            if self._shown_field(DATE, MOMENT):  # the queue lists by them
+                chosen.sort(key=lambda matter: rows.index((matter.table, matter.key)))
+            those = [rated[matter.key] for matter in chosen]
+            by_deadline = sorted(those, key=lambda one: one.latest)
+            start = self._environment.clock.start(initial)
+            if _is_late(start, by_deadline) or not all(_is_late(start, order) for order in _orders(those).values()):
+                continue
+            found, tried = self._docket(initial, rows, chosen, slack), tried + 1
+            if found is not None or tried == TRIED:
+                return found
+        return self._without("no choice of the matters of a state is hard") if not tried else None
+
+    def _without(self, reason: str) -> None:
+        """Counts why there is no docket."""
+        self.reasons[reason] = self.reasons.get(reason, 0) + 1
+
+    # One matter
+
+    def _listed(self, initial: State) -> list[tuple[str, str]]:
+        """The tables and keys of the rows that the queue lists."""
+        return [(table, key) for table, key, _, _ in self._queue_rows(initial)]
+
+    def _queue_rows(self, initial: State) -> Iterator[tuple[str, str, JsonPath, Mapping[str, Json]]]:
+        """The table and the key of each row that the queue lists, the path to it, and what is shown."""
+        event = Session(self._environment, initial).call(self._queue.name, {}).event
+        listed = cast("Mapping[str, Json]", event.result or {})
+        for name, listing in self._listings.items():
+            for number, row in enumerate(cast("list[Mapping[str, Json]]", listed.get(name) or [])):
+                yield listing.entity.table, str(row[listing.entity.key]), (name, number), row
+
+    def _only(self, initial: State, rows: Sequence[tuple[str, str]], kept: Sequence[tuple[str, str]]) -> State:
+        """The state in which the queue lists only some rows, in their order."""
+        for table in dict.fromkeys(table for table, _ in rows):
+            key = self._environment.entities[table].key
+            by_key = {str(row.values[key]): row for row in initial.tables[table]}
+            others = [row for name, row in by_key.items() if (table, name) not in rows]
+            chosen = [by_key[name] for of, name in kept if of == table]
+            initial = initial.with_table(table, (*others, *chosen))
+        return initial
+
+    def _matter(
+        self, initial: State, rows: Sequence[tuple[str, str]], table: str, key: str, random: Random
+    ) -> PlannedMatter | None:
+        """How a matter is handled alone; None if that is not decided, or depends on what no look-up shows."""
+        alone = self._only(initial, rows, [(table, key)])
+        request = self._request(alone, table, key, random)
+        if request is None:
+            return None
+        ends = dict[object, PlannedEnd]()
+        for calls in self._ways(alone, request):
+            found = self._ends.ends(alone, calls)
+            if isinstance(found, Unknown) or any(end.under for end in found):
+                return None  # undecided, or contested
+            ends |= {(end.declined, repr(end.trace.final.tables)): end for end in found}
+        if any(end.declined is None for end in ends.values()):
+            ends = {name: end for name, end in ends.items() if end.declined is None}
+        calls = self._shown(next(iter(ends.values())).trace) if ends else None
+        if calls is None or [call.event.tool for call in calls].count(self._queue.name) != 1:
+            return None
+        return PlannedMatter(table, key, calls, tuple(ends.values()))
+
+    def _request(self, alone: State, table: str, key: str, random: Random) -> tuple[PlannedCall, ...] | None:
+        """A request about the row that the queue lists; None if nothing can be asked for that the row says."""
+        about = [
+            entity.encode_row(row)
+            for name, entity in self._environment.entities.items()
+            for row in alone.rows(name)
+            if key in map(str, row.values.values())
+        ]
+        said = [value for row in about for value in row.values()]
+        for name in random.sample(self._writer.changes, len(self._writer.changes)):
+            if table not in self._environment.tools[name].referred_tables:
+                continue
+            calls = self._writer.draw(alone, [name], random)
+            if calls is None or calls[0].event.tool != self._queue.name:
+                continue
+            if all(call.event.arguments[name] in said for call in calls for name in self._stated(call)):
+                return calls
+        return None
+
+    def _stated(self, call: PlannedCall) -> list[str]:
+        """The arguments of an ordinary tool that a user would have to say, options apart."""
+        tool = self._environment.tools[call.event.tool]
+        return [] if tool.compliance else [name for name in call.said if not _is_option(tool, name)]
+
+    def _ways(self, alone: State, request: Sequence[PlannedCall]) -> Iterator[tuple[PlannedCall, ...]]:
+        """The request with each of the options that it leaves open."""
+        *before, last = request
+        tool = self._environment.tools[last.event.tool]
+        names = [name for name in last.said if _is_option(tool, name)]
+        options = [_options(tool, name) for name in names]
+        for values in list(product(*options))[:MOST_OPTIONS]:
+            arguments = {**last.event.arguments, **dict(zip(names, values, strict=True))}
+            calls = (*before, replace(last, event=Event(tool.name, arguments)))
+            if completed_replay(self._environment, alone, calls) is not None:
+                yield calls
+
+    def _shown(self, trace: Trace) -> tuple[PlannedCall, ...] | None:
+        """The calls, in which what a user would say comes from an earlier result; None if none shows it."""
+        calls = list[PlannedCall]()
+        for number, call in enumerate(trace.calls):
+            origins = dict(call.origins)
+            for name in self._stated(call):
+                value = call.event.arguments[name]
+                places = (
+                    FromResult(step, path)
+                    for step, earlier in enumerate(trace.events[:number])
+                    for path in _paths(earlier.result, value)
+                )
+                place = next(places, None)
+                if place is None:
+                    return None
+                origins[name] = place
+            calls.append(replace(call, origins=origins))
+        return tuple(calls)
+
+    # Many matters
+
+    def _shown_field(self, *types: object) -> str | None:
+        """The first field of one of these types that the queue shows."""
+        fields = ((one.entity.fields[name].type, name) for one in self._queue.lookups for name in one.fields)
+        return next((name for kind, name in fields if kind in types or type(kind) in types), None)
+
+    def _docket(
+        self, initial: State, rows: Sequence[tuple[str, str]], matters: Sequence[PlannedMatter], slack: float
+    ) -> PlannedDocket | None:
+        initial, planned = self._with(initial, rows, matters)
+        opening, rated = self._look(), self._rate(initial, planned)
+        if len(planned) < len(matters):
+            return self._without("two matters have the same key")
+        found = self._schedule(initial, opening, planned, sorted(planned, key=lambda key: rated[key].latest))
+        if found is None:
+            return self._without("no lawful schedule was found")
+        start = self._environment.clock.start(initial)
+        shortest = self._lasts(found)
+        length = 60 * ceil(shortest * (1 + slack) / 60)
+        initial = replace(initial, end=min(start + length, self._environment.clock.end(initial)))
+        if passing := self.passing(initial, planned):
+            return self._without(f"the dispatch rule {passing[0]!r} leads to a lawful schedule")
+        excluded = self._search.find(
+            initial, opening, planned, order=[*planned], steps=STEPS, core_steps=FEW_STEPS // 10
+        )
+        if not isinstance(excluded, NoSchedule):
+            return self._without("it is not excluded that a lawful schedule begins in the listed order")
+        schedule = replace(found, trace=replace(found.trace, initial=initial))
+        by_key = {matter.key: matter for matter in matters}
+        return PlannedDocket(tuple(by_key[key] for key in planned), schedule, shortest, excluded)
+
+    def _schedule(
+        self, initial: State, opening: Sequence[PlannedCall], planned: Matters, by_deadline: Sequence[str]
+    ) -> Schedule | None:
+        """A lawful schedule in which each call begins when the one before has ended, as in a program without pauses."""
+        found = self._search.dispatch(initial, opening, planned, by_deadline)
+        if found is not None and not self._waits(found):
+            return found
+        searched = self._search.find(initial, opening, planned, steps=FEW_STEPS)
+        return searched.trace if isinstance(searched, Found) and not self._waits(searched.trace) else None
+
+    def _lasts(self, schedule: Schedule) -> int:
+        """The seconds that its calls take."""
+        return sum(call_duration(self._environment, event) for event in schedule.trace.events)
+
+    def _waits(self, schedule: Schedule) -> bool:
+        last = schedule.trace.events[-1]
+        ended = (last.time or 0) + call_duration(self._environment, last)
+        return ended - self._environment.clock.start(schedule.trace.initial) > self._lasts(schedule)
+
+    def _look(self) -> tuple[PlannedCall, ...]:
+        """The look at the queue."""
+        return (PlannedCall(Event(self._queue.name, {}), {}),)
+
+    def _with(
+        self, initial: State, rows: Sequence[tuple[str, str]], matters: Sequence[PlannedMatter]
+    ) -> tuple[State, dict[str, tuple[PlannedCall, ...]]]:
+        """The state in which the queue lists only these matters, and their calls after it, in listed order."""
+        initial = self._only(initial, rows, [(matter.table, matter.key) for matter in matters])
+        by_row = {(matter.table, matter.key): matter for matter in matters}
+        listed = [(by_row[table, key], path) for table, key, path, _ in self._queue_rows(initial)]
+        return initial, {matter.key: _moved(matter, path) for matter, path in listed}
+
+    def _rate(self, initial: State, planned: Matters) -> dict[str, "_Rated"]:
+        """What dispatch rules go by, of matters in listed order."""
+        latest = self._search.latest(initial, self._look(), planned)
+        date, kind = self._shown_field(DATE, MOMENT), self._shown_field(Choice)
+        shown = {key: row for _, key, _, row in self._queue_rows(initial)}
+        return {
+            key: _Rated(
+                key,
+                str(shown[key].get(date or "", "")),
+                str(shown[key].get(kind or "", "")),
+                latest[key],
+                sum(call_duration(self._environment, call.event) for call in calls),
+            )
+            for key, calls in planned.items()
+        }
+
+    def passing(self, initial: State, planned: Matters) -> list[str]:
+        """The dispatch rules that lead to a lawful schedule of a docket, whose matters are in listed order."""
+        orders = _orders([*self._rate(initial, planned).values()])
+        return [
+            name
+            for name, order in orders.items()
+            if any(self._dispatched(initial, planned, [one.key for one in order]))
+        ]
+
+    def _dispatched(self, initial: State, matters: Matters, order: Sequence[str]) -> Iterator[Schedule]:
+        """The lawful schedules to which an order leads: one matter after another, and each call as soon as it can be.
+
+        In both, a call that is not lawful yet waits until it is.
+        """
+        opening, joined = self._look(), list[PlannedCall]()
+        for key in order:
+            places = dict(enumerate(range(len(opening))))
+            for number, call in enumerate(matters[key], len(opening)):
+                places[number] = len(opening) + len(joined)
+                joined.append(call.renumbered(places))
+        for name, calls in (("all", {"all": joined}), ("each", matters)):
+            found = self._search.dispatch(initial, opening, calls, order if name == "each" else ["all"])
+            if found is not None:
+                yield found
+
+
+@dataclass(frozen=True, slots=True)
+class _Rated:
+    """A matter by what the queue shows of it, the latest second at which it has to begin, and the seconds it takes."""
+
+    key: str
+    date: str
+    kind: str
+    latest: float
+    takes: int
+
+    @property
+    def given(self) -> float:
+        """The seconds from the date that is shown until it has to begin."""
+        return self.latest - (datetime.fromisoformat(self.date).replace(tzinfo=UTC).timestamp() if self.date else 0)
+
+
+def _orders(listed: Sequence[_Rated]) -> dict[str, list[_Rated]]:
+    """The order of each dispatch rule. By statutory kind: first the kinds to which the law gives less time."""
+    given = {kind: median(one.given for one in listed if one.kind == kind) for kind in {one.kind for one in listed}}
+    return {
+        "listed": [*listed],
+        "reversed": [*reversed(listed)],
+        "shown date": sorted(listed, key=lambda one: one.date),
+        "statutory kind": sorted(listed, key=lambda one: given[one.kind]),
+        "shortest": sorted(listed, key=lambda one: one.takes),
+    }
+
+
+def _is_late(start: int, order: Sequence[_Rated]) -> bool:
+    """Whether some matter begins too late if they are handled one after another."""
+    begun = accumulate((one.takes for one in order), initial=start)
+    return any(now > one.latest for now, one in zip(begun, order, strict=False))
+
+
+def _moved(matter: PlannedMatter, place: JsonPath) -> tuple[PlannedCall, ...]:
+    """The calls of a matter after the look at a queue that shows it in another place."""
+
+    def origin(of: Origin) -> Origin:
+        match of:
+            case FromResult(step=0, path=(_, 0, *field)):
+                return FromResult(0, (*place, *field))
+            case FromResults(items):
+                return FromResults(tuple(cast("FromResult", origin(item)) for item in items))
+            case _:
+                return of
+
+    return tuple(
+        replace(call, origins={name: origin(of) for name, of in call.origins.items()}) for call in matter.calls[1:]
+    )
+
+
+def _options(tool: Tool, name: str) -> tuple[Json, ...]:
+    """What a user may choose from for an argument; nothing if it is no option."""
+    parameter = tool.parameter(name)
+    sampler = parameter.source.sampler if isinstance(parameter.source, FromUser) else None
+    return tuple(map(parameter.type.encode, dict.fromkeys(sampler.values))) if isinstance(sampler, OneOf) else ()
+
+
+def _is_option(tool: Tool, name: str) -> bool:
+    return bool(_options(tool, name))
+
+
+def _paths(result: Json, value: Json, path: JsonPath = ()) -> Iterator[JsonPath]:
+    """Where a result has the value."""
+    match result:
+        case dict():
+            for name, inside in result.items():
+                yield from _paths(inside, value, (*path, name))
+        case list():
+            for number, inside in enumerate(result):
+                yield from _paths(inside, value, (*path, number))
+        case _ if result == value and isinstance(result, bool) == isinstance(value, bool):
+            yield path
+        case _:
+            pass
