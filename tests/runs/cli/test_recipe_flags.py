@@ -72,8 +72,8 @@ VALUES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "min_rules": ((*CONTRASTS, "--min-rules", "4"), {**OF_CONTRASTS, "tasks.difficulty.rules": 4}),
     "min_distance": ((*CONTRASTS, "--min-distance", "2"), {**OF_CONTRASTS, "tasks.difficulty.distance": 2}),
     "min_calls": ((*CONTRASTS, "--min-calls", "6"), {**OF_CONTRASTS, "tasks.difficulty.calls": 6}),
-    "matters": (("--matters", "4"), {"tasks.docket.matters": 4, "tasks.trace_mode": "dockets"}),
-    "slack": (("--slack", "0.5"), {"tasks.docket.slack": 0.5}),
+    "matters": (("--matters", "4"), {"tasks.docket": {"matters": 4, "slack": 0.3}, "tasks.trace_mode": "dockets"}),
+    "slack": (("--slack", "0.5"), {"tasks.docket": {"matters": 6, "slack": 0.5}}),
     "trace_mode": (("--trace-mode", "coverage"), {"tasks.trace_mode": "coverage"}),
     "seed": (("--seed", "8"), {"seed": 8}),
     "model": (("--model", "baseline:refuse"), {"attempts.models": ["baseline:refuse"], "attempts.baselines": False}),
@@ -150,9 +150,9 @@ def _changes(left: dict[str, Any], right: dict[str, Any], place: str = "") -> di
     """Dotted key -> the value on the right, where the two differ."""
     changes: dict[str, Any] = {}
     for key, value in right.items():
-        if isinstance(value, dict) and isinstance(left[key], dict):
+        if isinstance(value, dict) and isinstance(left.get(key), dict):
             changes |= _changes(left[key], right[key], f"{place}{key}.")
-        elif value != left[key]:
+        elif value != left.get(key):
             changes[f"{place}{key}"] = value
     return changes
 
