@@ -184,7 +184,7 @@ def test_a_flag_overrides_its_keys_and_no_other(
 def _value(recipe: dict[str, Any], key: str) -> object:
     node: Any = recipe
     for part in key.split("."):
-        node = node[part]
+        node = node.get(part)
     return node
 
 
