@@ -126,7 +126,7 @@ class _Fitness:
             Side(task, trace_of(row, self.environment), asked, STYLES) for task, row in zip(tasks, rows, strict=True)
         ]
         found = gate_findings(self.environment, sides, self.ungrounded, thorough=False)
-        return next((finding.reason for _, finding in found), None)
+        return next((finding.reason for _, finding in found if finding.answer == "failed"), None)
 
     def task(self, row: TraceRow, asked: TraceRow) -> Task:
         """The task of a trace without program and instructions. `asked`: the trace that the request is made from."""
