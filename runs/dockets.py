@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from random import Random
 from typing import Final
 
+from lawtrace.environments.runtime.simulation import state_at
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
 from lawtrace.environments.spec.tools import FromLookup, Phrases
@@ -60,7 +61,8 @@ def _row(environment: Environment, name: str, found: PlannedDocket) -> TraceRow:
     matters: list[Matter] = []
     for matter in found.matters:
         names = frozenset(one for one in named[matter.key] if often[one] == 1)
-        states = (encode_state(rows_about(end.trace.final, names), environment.entities) for end in matter.ends)
+        finals = (state_at(environment, end.trace.final, environment.clock.end(trace.initial)) for end in matter.ends)
+        states = (encode_state(rows_about(state, names), environment.entities) for state in finals)
         ends = tuple(
             End(declined=end.declined, state={table: rows for table, rows in state.items() if rows})
             for end, state in zip(matter.ends, states, strict=True)

@@ -289,6 +289,15 @@ def state_at(environment: Environment, state: State, now: int) -> State:
     return compile_agenda(environment.agenda).state_at(state, now) if environment.agenda else state
 
 
+def times_planned(environment: Environment, state: State) -> set[int]:
+    """When something is to happen without a call, in seconds since 1970."""
+    return {
+        seconds_at(row.values[happening.at])
+        for happening in environment.agenda
+        for row in state.rows(happening.entity.table)
+    }
+
+
 def decode_arguments(tool: Tool, arguments: Mapping[str, Json]) -> dict[str, Value]:
     """Arguments in internal form, with defaults. Raises WrongType or WrongFormat naming the parameter."""
     names = [parameter.name for parameter in tool.parameters]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, cast
 
 from lawtrace.environments.runtime.session import Session
+from lawtrace.environments.runtime.simulation import state_at
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import Row, State, decode_state
@@ -35,6 +36,8 @@ class MatterJudge:
     def differences(self, final: State) -> dict[str, tuple[StateDifference, ...]]:
         """What the final state has that no end of a matter has, by key; under the empty key what is of no matter."""
         initial, target = self._task.initial(self._environment), self._task.target(self._environment)
+        end = self._environment.clock.end(initial)
+        target, final = (state_at(self._environment, state, end) for state in (target, final))
         found: dict[str, tuple[StateDifference, ...]] = {}
         for matter in self._docket.matters:
             names = frozenset(matter.names)

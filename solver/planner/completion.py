@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, cast
 
-from lawtrace.environments.spec.clock import seconds_at
+from lawtrace.environments.runtime.simulation import times_planned
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.samplers import OneOf
 from lawtrace.environments.spec.state import State
@@ -194,10 +194,8 @@ class Completer:
         """Whether something may happen without a call before the session ends."""
         clock, written = self._environment.clock, {t for n in tools for t in self._environment.tools[n].written_tables}
         start, end = clock.start(initial), clock.end(initial)
-        return any(
-            happening.entity.table in written
-            or any(start < seconds_at(row.values[happening.at]) < end for row in initial.rows(happening.entity.table))
-            for happening in self._environment.agenda
+        return any(start < time < end for time in times_planned(self._environment, initial)) or any(
+            happening.entity.table in written for happening in self._environment.agenda
         )
 
     def _minimal(self, trace: Trace, tools: Collection[str]) -> Trace:

@@ -20,7 +20,7 @@ from statistics import median
 from typing import Final, cast
 
 from lawtrace.environments.runtime.session import Session
-from lawtrace.environments.runtime.simulation import call_duration
+from lawtrace.environments.runtime.simulation import call_duration, state_at, times_planned
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import RowsResult
 from lawtrace.environments.spec.samplers import OneOf
@@ -34,7 +34,7 @@ from lawtrace.solver.planner.ends import EndSearch, PlannedEnd
 from lawtrace.solver.planner.requests import RequestWriter
 from lawtrace.solver.planner.schedules import Matters, NoSchedule, Schedule, ScheduleSearch
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.search.problem import Found, Unknown
+from lawtrace.solver.search.problem import Found, Impossible, Unknown
 from lawtrace.solver.traces import PlannedCall, Trace, completed_replay
 
 SPARE_MATTERS: Final = 6
@@ -119,7 +119,8 @@ class DocketWriter:
             if name == queue.name or not {one.entity.table for one in tool.lookups} & tables
         }
         self._writer: Final = RequestWriter(replace(self._environment, tools=kept))
-        self._ends: Final = EndSearch(self._environment, rules, Completer(self._environment, rules))
+        self._completer: Final = Completer(self._environment, rules)
+        self._ends: Final = EndSearch(self._environment, rules, self._completer)
         self._search: Final = ScheduleSearch(self._environment, rules)
         self.reasons: Final = dict[str, int]()
 
@@ -197,10 +198,31 @@ class DocketWriter:
             ends |= {(end.declined, repr(end.trace.final.tables)): end for end in found}
         if any(end.declined is None for end in ends.values()):
             ends = {name: end for name, end in ends.items() if end.declined is None}
+            later = self._later_ends(alone, request)
+            if later is None:
+                return None
+            ends |= {(end.declined, repr(end.trace.final.tables)): end for end in later}
         calls = self._shown(next(iter(ends.values())).trace) if ends else None
         if calls is None or [call.event.tool for call in calls].count(self._queue.name) != 1:
             return None
         return PlannedMatter(table, key, calls, tuple(ends.values()))
+
+    def _later_ends(self, alone: State, request: Sequence[PlannedCall]) -> list[PlannedEnd] | None:
+        """The ends after something has happened without a call of a matter that is done before; None if undecided."""
+        start, last = self._environment.clock.start(alone), self._environment.clock.end(alone)
+        times = sorted(time for time in times_planned(self._environment, alone) if start < time < last)
+        ends = list[PlannedEnd]()
+        if not times or all(
+            isinstance(self._completer.decline(alone, way), Impossible) for way in self._ways(alone, request)
+        ):
+            return ends
+        for state in (state_at(self._environment, alone, time) for time in times):
+            for calls in self._ways(state, request):
+                found = self._ends.ends(state, calls)
+                if isinstance(found, Unknown) or any(end.under for end in found):
+                    return None
+                ends += found
+        return ends
 
     def _request(self, alone: State, table: str, key: str, random: Random) -> tuple[PlannedCall, ...] | None:
         """A request about the row that the queue lists; None if nothing can be asked for that the row says."""

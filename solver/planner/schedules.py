@@ -8,7 +8,8 @@ One agent makes the calls, so each begins when the one before has ended: first t
 queue, then those of the matters. The calls of a matter keep their order; calls of others may come between, but quick
 calls are made together with the next longer one. So a matter begins with a piece of work, and not with a look that
 takes a second: an agent that first looks into all matters begins none by it. Time passes without a call only while the
-next call of some matter breaks a rule or does not complete, and until one of them can be made.
+next call of some matter breaks a rule or does not complete, and until one of them can be made. What happens without a
+call in between may make one possible or not.
 
 The search is depth first. It carries the calls out in the simulator, followed by monitors that can go back. It goes on
 with the matter that will be the first to be too late, or with one that has begun; it tries both ways in turn. Where the
@@ -18,12 +19,13 @@ are made in time. So a search that ends without a schedule proves that there is 
 late alone is too late among others, and stays so.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final
 
-from lawtrace.environments.runtime.simulation import call_duration, simulate_call
+from lawtrace.environments.runtime.simulation import call_duration, simulate_call, state_at, times_planned
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import FromTrace
@@ -179,7 +181,8 @@ class _Carried:
         event, after = simulate_call(environment, self.state, call.event.tool, arguments, self.now)
         if not event.completed:
             return None
-        return _Carried(after, self.now + call_duration(environment, event), (*self.events, event))
+        now = self.now + call_duration(environment, event)
+        return _Carried(state_at(environment, after, min(now, end)), now, (*self.events, event))
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +254,11 @@ class _Search:
             if isinstance(rule.compiled, Automaton) and rule.compiled.is_quantified
         }
         self._values: Final = {name: dict[Scalar, None]() for name in self._keyed}
+        self._moving_fields: Final = {
+            table: [name for name in entity.fields if name != entity.key or not entity.generates_keys]
+            for table, entity in environment.entities.items()
+            if table in environment.moving_tables
+        }
         self._rules: Final = _Followed(rules)
         self._alone: Final = _Followed(rules)
         self._latest: Final = cache(self._latest_alone)
@@ -364,7 +372,7 @@ class _Search:
             attempt.rules.update(dict.fromkeys(rule for rule, _ in self._rules.breaches()))
             return node if monitor.all_kept() else None
         values = {name: tuple(of) for name, of in self._values.items()}
-        key = tuple(map(len, node.made)), now, monitor.fingerprint(values)
+        key = tuple(map(len, node.made)), now, monitor.fingerprint(values), self._moving(node.carried.state)
         if key in attempt.seen:
             return None
         attempt.seen.add(key)
@@ -408,10 +416,17 @@ class _Search:
                 return None
         return node.after(matter, carried)
 
+    def _moving(self, state: State) -> Hashable:
+        """The rows that change without a call, apart from the keys that calls have made."""
+        return tuple(
+            frozenset(Counter(tuple(row.values[name] for name in names) for row in state.rows(table)).items())
+            for table, names in self._moving_fields.items()
+        )
+
     def _first_chance(self, node: _Node, waiting: Sequence[int], attempt: _Attempt) -> _Node | None:
         """The same later, when the next call of one of some matters can be made; None if there is no such time."""
         monitor, log = self._rules.monitor, self._rules.log
-        edges = {*edges_of(self._windows, monitor.times())}
+        edges = {*edges_of(self._windows, monitor.times()), *times_planned(self._environment, node.carried.state)}
         here = log.mark
         for edge in sorted(edge for edge in edges if node.carried.now < edge < self._end) if waiting else ():
             log.back_to(here)
@@ -467,18 +482,44 @@ class _Search:
         if self._breaches(matter, (), 0) is None:
             return float("inf")  # others have to come before
         ended = self._ended(matter, made)
-        least, most = 0, self._end - ended - sum(map(self._takes, self._matters[matter][len(made) :]))
+        most = self._end - ended - sum(map(self._takes, self._matters[matter][len(made) :]))
+        changes = {time - ended for time in self._times_alone(matter, made)}
+        starts = sorted({0, *(wait for wait in changes if 0 < wait <= most)})
+        for least, after in reversed([*zip(starts, [*starts[1:], most + 1], strict=True)]):
+            latest = self._latest_wait(matter, made, least, after - 1)
+            if latest is not None:
+                return ended + latest
+        return ended - 1
+
+    def _latest_wait(self, matter: int, made: tuple[int, ...], least: int, most: int) -> int | None:
+        """The longest wait that is in time, of those between two in which nothing happens without a call."""
         if self._is_in_time(matter, made, most):
-            return ended + most
-        if not self._is_in_time(matter, made, 0):
-            waits = [1]
+            return most
+        if not self._is_in_time(matter, made, least):
+            waits = [least + 1]
             while waits[-1] < most:
-                waits.append(2 * waits[-1])
+                waits.append(2 * waits[-1] - least)
             least = next((wait for wait in waits if self._is_in_time(matter, made, wait)), -1)
         while 0 <= least < most - 1:
             middle = (least + most) // 2
             least, most = (middle, most) if self._is_in_time(matter, made, middle) else (least, middle)
-        return ended + least
+        return None if least < 0 else least
+
+    def _times_alone(self, matter: int, made: tuple[int, ...]) -> set[int]:
+        """When something is to happen without a call, after the steps that a matter alone has made."""
+        if not self._environment.agenda:
+            return set()
+        carried = self._root.carried
+        results = list[Json](self._root.results[matter])
+        for now, step in zip(made, self._matters[matter], strict=False):
+            carried = replace(carried, now=now)
+            for call in step:
+                following = carried.next(self._environment, self._end, call, results)
+                if following is None:
+                    return set()
+                carried = following
+                results.append(carried.events[-1].result)
+        return times_planned(self._environment, carried.state)
 
     def _is_in_time(self, matter: int, made: tuple[int, ...], wait: int) -> bool:
         breaches = self._late_breaches(matter, made, wait)

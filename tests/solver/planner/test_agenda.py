@@ -6,17 +6,19 @@ from random import Random
 import pytest
 
 from lawtrace.environments import spec as s
+from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.state import State
 from lawtrace.schemas.errors import SearchError
 from lawtrace.schemas.events import Event, FromResult, SaidByUser
 from lawtrace.solver.coverage.coverage_analysis import analyse_coverage
 from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.planner.completion import Completer
+from lawtrace.solver.planner.schedules import NoSchedule, ScheduleSearch
 from lawtrace.solver.planner.search_state import initial_search_state, later
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.problem import Found, Impossible, Unknown
-from lawtrace.solver.traces import PlannedCall, completed_replay
+from lawtrace.solver.traces import PlannedCall, Trace, completed_replay
 from tests.support.proof_desk import CASES, OPENING, PROOF_DESK, START, desk_state
 
 SEND = (
@@ -125,3 +127,53 @@ def test_coverage_is_proved_by_the_rules_alone() -> None:
 def test_a_state_that_populate_draws_is_an_initial_state_like_any_other() -> None:
     drawn = PROOF_DESK.populate(Random(3))
     assert initial_search_state(PROOF_DESK, drawn).now == START
+
+
+def handling(case: str, *tools: str) -> tuple[PlannedCall, ...]:
+    return tuple(PlannedCall(Event(tool, {"case_id": case}), {"case_id": SaidByUser()}) for tool in tools)
+
+
+LOOK = (PlannedCall(Event("ShowCases", {}), {}),)
+
+
+def test_a_schedule_goes_on_when_something_has_made_a_call_possible() -> None:
+    matters = {"C-1": handling("C-1", "SendLetter"), "C-2": handling("C-2", "AskForProof", "Study", "SendLetter")}
+    found = ScheduleSearch(PROOF_DESK, []).find(desk_state(proofs=[("C-1", 20)]), LOOK, matters)
+    assert isinstance(found, Found)
+    begun = [(event.tool, (event.time or 0) - START) for event in found.trace.trace.events[1:]]
+    assert dict(begun)["SendLetter"] == 60 * 60
+    assert ("SendLetter", 1801) in begun or ("SendLetter", 1802) in begun
+    session = completed_at_those_times(found.trace.trace)
+    assert session.state == found.trace.trace.final
+
+
+def completed_at_those_times(trace: Trace) -> Session:
+    session = Session(PROOF_DESK, trace.initial)
+    for event in trace.events:
+        session.advance_time((event.time or 0) - session.now)
+        assert session.call(event.tool, event.arguments).event == event
+    return session
+
+
+def test_what_makes_a_call_impossible_is_a_deadline() -> None:
+    matters = {case: handling(case, "Study", "SendLetter") for case in ("C-2", "C-3", "C-1")}
+    proofs = [(case, 0) for case in matters]
+    search, initial = ScheduleSearch(PROOF_DESK, []), desk_state(proofs=proofs, withdrawals=[("C-1", 40)])
+    found = search.find(initial, LOOK, matters)
+    assert isinstance(found, Found)
+    assert found.trace.matters[:2] == ("C-1", "C-1")
+    listed = search.find(initial, LOOK, matters, order=["C-2", "C-3", "C-1"])
+    assert isinstance(listed, NoSchedule)
+    assert (listed.late, listed.order[-1]) == (("C-1",), "C-1")
+    later = desk_state(proofs=proofs, withdrawals=[("C-1", 95)])
+    assert isinstance(search.find(later, LOOK, matters, order=["C-2", "C-3", "C-1"]), Found)
+
+
+def test_a_matter_that_is_possible_between_two_happenings_has_a_latest_time_between_them() -> None:
+    initial = desk_state(proofs=[("C-1", 50)], withdrawals=[("C-1", 100)])
+    never_early = Rule(id="early", formula="forall c: G(SendLetter(case_id == c) -> O ReadCase(case_id == c))")
+    matters = {"C-1": handling("C-1", "ReadCase", "Study", "SendLetter"), "C-2": handling("C-2", "Study", "Study")}
+    found = ScheduleSearch(PROOF_DESK, [never_early]).find(initial, LOOK, matters)
+    assert isinstance(found, Found)
+    sent = next(event for event in found.trace.trace.events if event.tool == "SendLetter")
+    assert 50 * 60 <= (sent.time or 0) - START < 100 * 60
