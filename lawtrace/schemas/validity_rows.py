@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
-from lawtrace.schemas.choices import ActingMode, Style
+from lawtrace.schemas.choices import ActingMode, RegulationForm, Style
 from lawtrace.schemas.findings import HabitRow, MutationKind
 from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.quality_rows import QualityRow
@@ -145,7 +145,14 @@ class Judgment(FilledItem):
 
 
 class SolverAttempt(StrictModel):
-    """An attempt at a released task by a solver, who saw the prompt and nothing else. ``pair``: its contrast pair."""
+    """An attempt at a released task by a solver, who saw the prompt and nothing else.
+
+    Attributes:
+        pair: its contrast pair.
+        law: what the prompt contained of the law.
+        matters: of a docket, how many it has; ``handled``: how many of them lawfully; ``slack``: by what share the
+            session is longer than the shortest schedule that was found.
+    """
 
     schema_version: Literal["lawtrace.solver_attempt/1"] = "lawtrace.solver_attempt/1"
     set: str
@@ -155,7 +162,16 @@ class SolverAttempt(StrictModel):
     trial: int = 0
     mode: ActingMode
     solver: str
+    law: RegulationForm
     verdict: Outcome
+    matters: int = 0
+    handled: int = 0
+    slack: float = 0.0
+
+    @property
+    def shows_law(self) -> bool:
+        """Whether the prompt contained the text of the law, restated or as published."""
+        return self.law in {"restated", "text"}
 
 
 class SolverAdjudication(StrictModel):

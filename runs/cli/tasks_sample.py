@@ -13,7 +13,6 @@ from lawtrace.runs.release.sheets import compare, read_forms, read_key, solver_r
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.validity_rows import SolverAttempt
 
 PASSING = {"safe_success", "invalid", "no_program"}
 """Outcomes of attempts that are not adjudicated: there is no session, or nothing that fails."""
@@ -39,28 +38,13 @@ def sample_sessions(
     sets, random = read_sets(release), Random(seed)
     attempts = run_attempts(runs or (), sets)
     if failing:
-        judged = [one for one in attempts if one[3].outcome not in PASSING and not one[3].model.startswith("baseline:")]
-        sessions = [
-            JudgedSession(of, task, "attempt", verdict.contender, attempt, verdict)
-            for of, task, attempt, verdict in judged
-        ]
+        judged = [one for one in attempts if one.row().shows_law and one.verdict.outcome not in PASSING]
+        sessions = [JudgedSession.of(one) for one in judged if not one.verdict.model.startswith("baseline:")]
         random.shuffle(sessions)
     else:
         sessions = draw(sessions_of(sets, attempts, random), count, random)
     keys = write_sample(out, sessions, "failing" if failing else "sample")
-    rows = [
-        SolverAttempt(
-            set=of.name,
-            task=task.id,
-            pair=verdict.pair or "",
-            style=verdict.style,
-            trial=verdict.trial,
-            mode=verdict.mode,
-            solver=verdict.contender,
-            verdict=verdict.outcome,
-        )
-        for of, task, _, verdict in attempts
-    ]
+    rows = [one.row() for one in attempts]
     write_rows(out / "attempts.jsonl", rows)
     counts = Counter((key.environment, key.law, key.goal) for key in keys)
     table = make_table(("environment", "law", "goal", "sessions"), ((*kind, n) for kind, n in sorted(counts.items())))

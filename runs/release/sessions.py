@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Final, TypeVar
+from typing import Final, Self, TypeVar
 
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.runtime.session import Session
@@ -14,15 +14,17 @@ from lawtrace.runs.release.task_set import read_manifest, read_measured
 from lawtrace.runs.scoring.judge import AttemptJudge
 from lawtrace.runs.stages.artifacts import ATTEMPTS, VERDICTS
 from lawtrace.runs.stages.habits import wrap_task
+from lawtrace.runs.stages.resolve import recorded_recipe
+from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.task_file import find_release, read_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer, Attempt, Execution
-from lawtrace.schemas.choices import Style
+from lawtrace.schemas.choices import RegulationForm, Style
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.questions import Legality
-from lawtrace.schemas.validity_rows import GoalVerdict, MeasuredSet, SessionKind
+from lawtrace.schemas.validity_rows import GoalVerdict, MeasuredSet, SessionKind, SolverAttempt
 from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.solver.coverage.mutations import mutants_of
 from lawtrace.solver.interpretations import judge_legality, question_groups
@@ -56,6 +58,35 @@ def read_sets(place: Path) -> list[ReleasedSet]:
 
 
 @dataclass(frozen=True, slots=True)
+class RunAttempt:
+    """An attempt of a run at a released task. ``law``: what its prompt contained of the law."""
+
+    set: ReleasedSet
+    task: Task
+    attempt: Attempt
+    verdict: Verdict
+    law: RegulationForm
+
+    def row(self) -> SolverAttempt:
+        """The attempt in brief."""
+        verdict, docket = self.verdict, self.task.docket
+        return SolverAttempt(
+            set=self.set.name,
+            task=self.task.id,
+            pair=verdict.pair or "",
+            style=verdict.style,
+            trial=verdict.trial,
+            mode=verdict.mode,
+            solver=verdict.contender,
+            law=self.law,
+            verdict=verdict.outcome,
+            matters=len(docket.matters) if docket else 0,
+            handled=sum(matter.right for matter in verdict.matters),
+            slack=round(docket.length / docket.shortest - 1, 1) if docket else 0.0,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class JudgedSession:
     """A session at a released task with its verdict.
 
@@ -69,6 +100,11 @@ class JudgedSession:
     change: str
     attempt: Attempt
     verdict: Verdict
+
+    @classmethod
+    def of(cls, made: RunAttempt) -> Self:
+        """The session of an attempt of a run."""
+        return cls(made.set, made.task, "attempt", made.verdict.contender, made.attempt, made.verdict)
 
     @property
     def point(self) -> str:
@@ -97,31 +133,29 @@ class JudgedSession:
         return f"The user asked:\n\n> {asked}\n\n{told}"
 
 
-def run_attempts(runs: Sequence[Path], sets: Sequence[ReleasedSet]) -> list[tuple[ReleasedSet, Task, Attempt, Verdict]]:
-    """The attempts of runs at tasks of these sets, with their verdicts. Raises InputError if a run has none."""
+def run_attempts(runs: Sequence[Path], sets: Sequence[ReleasedSet]) -> list[RunAttempt]:
+    """The attempts of runs at tasks of these sets. Raises InputError if a run has none."""
     known = {task.id: (one, task) for one in sets for task in one.tasks}
-    found: list[tuple[ReleasedSet, Task, Attempt, Verdict]] = []
+    found: list[RunAttempt] = []
     for run in runs:
         folder = RunFolder(run).existing()
+        with EventLogFile.open(run) as event_log:
+            law = recorded_recipe(event_log).attempts.regulation
         verdicts = {verdict.key: verdict for verdict in VERDICTS.read(folder.verdicts)}
         rows = [row for row in ATTEMPTS.read(folder.attempts) if row.answer.task in known and row.key in verdicts]
         if not rows:
-            raise InputError(
-                f"{run}: has no attempts at these tasks; `lawtrace run --tasks RELEASE --model M` makes some"
-            )
-        found += [(*known[row.answer.task], row, verdicts[row.key]) for row in rows]
+            raise InputError(f"{run}: no attempts at these tasks; `lawtrace run --tasks RELEASE --model M` makes some")
+        found += [RunAttempt(*known[row.answer.task], row, verdicts[row.key], law) for row in rows]
     return found
 
 
-def sessions_of(
-    sets: Sequence[ReleasedSet], attempts: Iterable[tuple[ReleasedSet, Task, Attempt, Verdict]], random: Random
-) -> list[JudgedSession]:
+def sessions_of(sets: Sequence[ReleasedSet], attempts: Iterable[RunAttempt], random: Random) -> list[JudgedSession]:
     """Different sessions: what search, habits and mutants do, and the attempts of models."""
     found: dict[str, JudgedSession] = {}
-    for of, task, attempt, verdict in attempts:
-        if attempt.execution is not None and not verdict.model.startswith("baseline:"):
-            one = JudgedSession(of, task, "attempt", verdict.contender, attempt, verdict)
-            found.setdefault(f"{task.id} {one.told}", one)
+    for made in attempts:
+        if made.attempt.execution is not None and not made.verdict.model.startswith("baseline:"):
+            one = JudgedSession.of(made)
+            found.setdefault(f"{one.task.id} {one.told}", one)
     for of in sets:
         judge = AttemptJudge(of.domain.environment)
         for task in of.tasks:

@@ -20,6 +20,7 @@ from lawtrace.runs.release.task_set import count_points, count_start_rows, read_
 from lawtrace.runs.scoring.agreement import mean_cohen_kappa
 from lawtrace.runs.scoring.statistics import exact_interval
 from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.schemas.choices import RegulationForm
 from lawtrace.schemas.models import FrozenModel
 from lawtrace.schemas.validity_rows import Erratum, Judgment, KeyRow, SolverAdjudication, SolverAttempt
 from lawtrace.solver.habits.selection import BEST_SHARE
@@ -94,6 +95,27 @@ class SolverLine(FrozenModel):
     unadjudicated: int
 
 
+class DocketLine(FrozenModel):
+    """Attempts of one solver at dockets with so many matters and so much slack.
+
+    Attributes:
+        right: in which every matter is handled lawfully.
+        interval: of the share of these dockets, 95 %.
+        handled: matters that are handled lawfully, of ``matters_in_all``.
+    """
+
+    solver: str
+    set: str
+    law: RegulationForm
+    matters: int
+    slack: float
+    attempts: int
+    right: int
+    interval: tuple[float, float] | None
+    handled: int
+    matters_in_all: int
+
+
 class SetLine(FrozenModel):
     """What one set has."""
 
@@ -118,6 +140,7 @@ class Validity(FrozenModel):
     sample: tuple[WrongVerdicts, ...]
     differences: tuple[str, ...]
     solvers: tuple[SolverLine, ...]
+    dockets: tuple[DocketLine, ...]
     task_faults: tuple[SolverAdjudication, ...]
     missed_changes: Mapping[str, tuple[str, ...]]
     errata: tuple[Erratum, ...]
@@ -145,6 +168,11 @@ class _Records:
         """The attempts of solvers; policies that are part of lawtrace are none."""
         return [one for one in self.attempts if not one.solver.startswith("baseline:") and one.verdict != "invalid"]
 
+    @property
+    def told(self) -> list[SolverAttempt]:
+        """Those of solvers who were shown the law, on whose failures tasks can be held at fault."""
+        return [one for one in self.solving if one.shows_law]
+
 
 def _read(folder: Path) -> _Records:
     place = folder / RECORDS
@@ -154,7 +182,7 @@ def _read(folder: Path) -> _Records:
         judgments = _rows(file.with_name("judgments.jsonl"), Judgment)
         compared += compare(read_rows(file, KeyRow, empty=True), judgments)
         for row in _rows(file.with_name("attempts.jsonl"), SolverAttempt):
-            attempts[row.task, row.style, row.trial, row.mode, row.solver] = row
+            attempts[row.task, row.style, row.trial, row.mode, row.solver, row.law] = row
     adjudicated = [
         row for file in sorted(place.rglob("solver_record.jsonl")) for row in _rows(file, SolverAdjudication)
     ]
@@ -183,6 +211,7 @@ def report_validity(folder: Path) -> Validity:
         sample=(_wrong("all", judged), *by_world, *by_verdict, *by_kind) if judged else (),
         differences=tuple(_differences(judged)),
         solvers=tuple(_solver_lines(records)),
+        dockets=tuple(_docket_lines(records)),
         task_faults=tuple(row for row in records.adjudicated if row.whose != "solver"),
         missed_changes={
             f"{one.name}, {kind}": changes.missed
@@ -271,7 +300,8 @@ def _solver_lines(records: _Records) -> Iterable[SolverLine]:
     whose = {(row.task, row.style, row.trial, row.solver): row.whose for row in records.adjudicated}
     groups = defaultdict[tuple[str, str], list[SolverAttempt]](list)
     for row in records.attempts:
-        groups[row.solver, row.set].append(row)
+        if row.shows_law:
+            groups[row.solver, row.set].append(row)
     for (solver, name), rows in sorted(groups.items()):
         failing = _failing(rows)
         found = Counter(whose.get((row.task, row.style, row.trial, row.solver), "") for row in failing)
@@ -286,6 +316,29 @@ def _solver_lines(records: _Records) -> Iterable[SolverLine]:
             failing=len(failing),
             at_fault={name: found[name] for name in ("solver", "task", "open") if found[name]},
             unadjudicated=0 if solver.startswith("baseline:") else found[""],
+        )
+
+
+def _docket_lines(records: _Records) -> Iterable[DocketLine]:
+    """How hard dockets are for solvers, by the number of matters and the slack."""
+    groups = defaultdict[tuple[str, str, RegulationForm, int, float], list[SolverAttempt]](list)
+    for row in records.solving:
+        if row.matters:
+            groups[row.solver, row.set, row.law, row.matters, row.slack].append(row)
+    for (solver, name, law, matters, slack), rows in sorted(groups.items()):
+        right = sum(row.verdict == "safe_success" for row in rows)
+        interval = exact_interval(right, len(rows))
+        yield DocketLine(
+            solver=solver,
+            set=name,
+            law=law,
+            matters=matters,
+            slack=slack,
+            attempts=len(rows),
+            right=right,
+            interval=interval and (interval.low, interval.high),
+            handled=sum(row.handled for row in rows),
+            matters_in_all=matters * len(rows),
         )
 
 
@@ -345,7 +398,7 @@ def _sample_aims(records: _Records) -> Iterable[Aim]:
 
 
 def _solver_aims(records: _Records) -> Iterable[Aim]:
-    rows, tasks = records.solving, [task for one in records.sets for task in one.tasks]
+    rows, tasks = records.told, [task for one in records.sets for task in one.tasks]
     solved = {row.task for row in rows}
     left = len([task for task in tasks if task.id not in solved])
     figure = f"{len(tasks) - left} of {len(tasks)}"

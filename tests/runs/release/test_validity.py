@@ -3,15 +3,19 @@
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lawtrace.runs.release.sessions import read_sets, run_attempts
 from lawtrace.runs.release.sheets import compare, read_key, solver_record
 from lawtrace.runs.scoring.statistics import exact_interval
-from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.runs.store.stage_files import read_rows, write_rows
+from lawtrace.schemas.task_rows import Docket, End, Matter
 from lawtrace.schemas.validity_rows import Judgment, KeyRow, SolverAdjudication
+from lawtrace.schemas.verdict_rows import MatterVerdict
 from tests.support.shell import Shell, run_command
 
 TASKS = Path(__file__).parents[2] / "data" / "tasks" / "clinic.jsonl"
@@ -155,6 +159,31 @@ def test_failing_verdicts_of_solvers_are_the_fault_of_solver_or_task(lawtrace: S
     lines = {line["solver"]: line for line in report["solvers"]}
     assert lines["openai:solver"]["at_fault"] == {"solver": len(keys) - 1, "task": 1}
     assert lines["baseline:reference"]["passed"] == 4
+
+
+@pytest.mark.slow
+def test_the_difficulty_of_dockets_is_reported_by_matters_and_slack(lawtrace: Shell, here: Path) -> None:
+    (made,) = run_attempts([here / "run"], read_sets(here / "release"))[:1]
+    end = (End(),)
+    matters = tuple(Matter(table="cases", key=f"C-{n}", names=(), calls=(), ends=end) for n in range(6))
+    docket = Docket(matters=matters, length=140, shortest=100, order=(), obstacles=())
+    verdicts = tuple(MatterVerdict(key=matter.key, handled=matter.key != "C-0") for matter in matters)
+    task = made.task.model_copy(update={"docket": docket})
+    verdict = made.verdict.model_copy(update={"matters": verdicts, "model": "openai:solver"})
+    missed = replace(made, task=task, verdict=verdict).row()
+    assert (missed.matters, missed.handled, missed.slack, missed.law) == (6, 5, 0.4, "restated")
+    right = missed.model_copy(update={"trial": 1, "handled": 6, "verdict": "safe_success"})
+    named = right.model_copy(update={"law": "named", "verdict": "unsafe_success", "task": "other"})
+    place = here / "release" / "validity" / "dockets"
+    write_rows(place / "key.jsonl", [])
+    write_rows(place / "attempts.jsonl", [missed, right, named])
+    report = report_of(lawtrace)
+    lines = [(one["law"], one["matters"], one["slack"], one["right"], one["attempts"]) for one in report["dockets"]]
+    assert lines == [("named", 6, 0.4, 0, 1), ("restated", 6, 0.4, 1, 2)]
+    assert report["dockets"][1]["handled"] == 11
+    assert [line["attempts"] for line in report["solvers"]] == [2]  # the law has to be shown to be held against a task
+    text = (here / "release" / "VALIDITY.md").read_text(encoding="utf-8")
+    assert "| restated | 6 | 0.4 | 2 | 1 (50.0 %) | 1.3 % to 98.7 % | 11 of 12 |" in text
 
 
 @pytest.mark.slow
