@@ -219,3 +219,13 @@ def test_some_of_the_tasks_are_attempted(lawtrace: Shell, tmp_path: Path) -> Non
         assert lawtrace.json(*words, *chosen)["calls"][0]["expected"] == calls * len(first.styles)
     assert "tasks.jsonl: no task 'thre'; did you mean 'three'?" in lawtrace(*words, "--task", "thre")[2]
     assert "--limit choose from the tasks of --tasks FILE" in lawtrace("run", "--limit", 1)[2]
+
+
+def test_what_is_no_recipe_says_what_to_write(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "recipes").mkdir()
+    (tmp_path / "recipes" / "desk.toml").write_text("", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    code, _, err = lawtrace("run", "desk")
+    assert (code, "did you mean recipes/desk.toml?" in err) == (2, True)
+    code, _, err = lawtrace("run", "recipes")
+    assert (code, "write --env recipes for an environment" in err) == (2, True)
