@@ -30,7 +30,7 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.schemas.call_options import CallOptions, ConversationOptions
 from lawtrace.schemas.log_entries import Context
-from lawtrace.schemas.model_spec import ModelParameters, ModelSpec
+from lawtrace.schemas.model_spec import ModelSpec, Parameters
 
 SPEC = ModelSpec.parse("openai:loopback")
 BANKING = load_domain("banking").environment
@@ -39,7 +39,7 @@ BANKING = load_domain("banking").environment
 async def converse(clients: ModelClients, event_log: EventLogFile, number: int, turns: int) -> int:
     """Run one conversation in which the check rejects until the role has written `turns` times; return its turns."""
     context = Context(stage="benchmark", role="instruction_generator", task=f"task-{number}")
-    models = RoleModels(clients, {"instruction_generator": SPEC}, ModelParameters())
+    models = RoleModels(clients, {"instruction_generator": SPEC}, Parameters())
 
     def check(_: Draft) -> Objections:
         return Objections(objections=("once more",))

@@ -192,7 +192,7 @@ def _rule_to_remove(finding: RuleFinding, environment: Environment) -> str | Non
         case "unreachable":
             is_critical = finding.tool in environment.critical_tools
             return finding.reasons[-1] if is_critical and finding.reasons else None
-        case "equivalent" | "redundant" | "undecided" | "unseparated":
+        case "equivalent" | "redundant" | "undecided" | "undeclared" | "unseparated":
             return None
 
 
