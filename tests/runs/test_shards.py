@@ -153,7 +153,7 @@ def test_shards_of_an_audit_merge_into_the_audit(lawtrace: Shell, tmp_path: Path
 
 def test_an_audit_keeps_all_arguments_for_its_merge() -> None:
     signature = audit
-    given = {*signature.__annotations__} - {"return", "shard", "on", "out", "force", "as_json", "verify"}
+    given = {*signature.__annotations__} - {"return", "shard", "on", "out", "force", "as_json", "verify", "model"}
     assert {*AuditOptions.model_fields} == given
 
 

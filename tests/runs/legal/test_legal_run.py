@@ -20,7 +20,7 @@ from lawtrace.runs.store.event_log_queries import conversation_numbers
 from lawtrace.schemas.call_options import ConversationOptions
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.log_entries import ModelCalled
-from lawtrace.schemas.model_spec import ModelParameters
+from lawtrace.schemas.model_spec import Parameters
 from tests.support.legal.small_cases import BOOK, BOTTLES
 from tests.support.legal.small_runs import resume_grid, run_grid
 from tests.support.openai_server import OpenAIServer, Status, serving
@@ -230,7 +230,7 @@ def test_the_decomposed_pipeline_keeps_its_parts(tmp_path: Path) -> None:
 
 
 def test_each_trial_is_a_call_and_an_answer_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    recipe = ONE.model_copy(update={"trials": 3, "parameters": ModelParameters(temperature=0.7, seed=5)})
+    recipe = ONE.model_copy(update={"trials": 3, "parameters": Parameters(temperature=0.7, seed=5)})
     with serving(answer_by_rule) as server:
         rows = against(server, tmp_path / "run", monkeypatch, recipe)
         requests = server.requests
