@@ -35,7 +35,7 @@ def start_run(
 ) -> FinishedRun | ShardResult:
     """Run a prepared recipe, or a shard of it, in a new folder. Raises InputError, before the folder is made, if an
     endpoint is not set up or an ablation is to be divided; otherwise as `continue_run`."""
-    check_access(plan_of(resolved), resolved.recipe.attempts.models)
+    check_access(plan_of(resolved), folder.path.name, resolved.recipe.attempts.models)
     if options.get("shard") and resolved.recipe.ablation:
         raise InputError(
             "a recipe with [ablation] has no shards: its variants share files; run each as a recipe of its own, or "

@@ -89,10 +89,10 @@ def check_prices(recipe: CallOptions, models: Iterable[str]) -> None:
             raise InputError(f'budget.money: what does {model!r} cost? Give its price in [prices."{model}"]')
 
 
-def check_access(plan: CallPlan, tested: Iterable[str] = ()) -> None:
+def check_access(plan: CallPlan, run: str, tested: Iterable[str] = ()) -> None:
     """Check before the first call that every model has its address and key, or its event log to replay, and that the
     agents among the models under test can be imported. A model that its endpoint does not list is a warning: some
-    endpoints answer to other names.
+    endpoints answer to other names. ``run``: its name.
 
     Raises InputError with what is missing.
     """
@@ -102,7 +102,7 @@ def check_access(plan: CallPlan, tested: Iterable[str] = ()) -> None:
         elif spec.provider in ENDPOINTS:
             access_to(spec.provider, os.environ, spec)
             if warning := unlisted_model(spec, os.environ):
-                log.warning(warning)
+                log.warning(warning, run=run)
         elif spec.provider == "python":
             from lawtrace.agents.own_agent import load_agent  # imports AutoGen, which a dry run does not
 

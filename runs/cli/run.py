@@ -125,7 +125,7 @@ def resume(
         return _planned_attempts(recipe, added)
     resolved = resolve_recipe(recipe)
     check_prices(recipe, models_of_recipe(recipe))
-    check_access(plan_of(resolved), recipe.attempts.models)
+    check_access(plan_of(resolved), directory.name, recipe.attempts.models)
     with EventLogFile.resume(directory, models=added) as event_log:
         print_note(_resuming(event_log))
         return _carry_out(partial(continue_run, resolved, event_log), folder, part, on, fail_under)

@@ -64,7 +64,7 @@ def start_legal(
     check_prices(resolved, [line.model for line in plan.calls])
     if dry_run:
         return _plan_result(plan)
-    check_access(plan)
+    check_access(plan, out.name if out else resolved.name)
     if out is not None:
         check_folder(out)
     folder = RunFolder(out) if out else new_run_folder(resolved.name)
@@ -128,7 +128,7 @@ def resume_legal(directory: Path, *, budget: list[str] | None, on: str | None) -
         dataset = load_recorded_dataset(directory, "start a new one")
         plan = plan_legal_calls(recipe, dataset.cases)
         check_prices(recipe, [line.model for line in plan.calls])
-        check_access(plan)
+        check_access(plan, directory.name)
         with cluster_at(on) as cluster:
             return _execute(recipe, dataset, folder, event_log, cluster=cluster)
 

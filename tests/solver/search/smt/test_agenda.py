@@ -19,7 +19,7 @@ from lawtrace.solver.search.problem import Found, Impossible
 from lawtrace.solver.search.smt.sequence_encoding import SequenceEncoding, SolverUse
 from tests.support import translation_check
 from tests.support.proof_desk import PROOF_DESK, desk_state
-from tests.support.random_declarations import random_agenda
+from tests.support.random_declarations import PLANNED, random_agenda
 from tests.support.translation_check import SHARES, Openness, disagreements, draw_case, sequence_disagreements
 
 SEEDS = st.integers(0, 2**32)
@@ -79,10 +79,14 @@ def test_simulator_and_encoding_agree_on_what_happens_before_a_call(seed: int, o
 @settings(max_examples=15)
 @given(SEEDS)
 def test_models_of_any_agenda_run_as_planned(seed: int) -> None:
+    """With one row of each planned thing at first: where the order is open, each further row multiplies the terms."""
     environment, random = random_agenda(seed), Random(seed)
+    initial = environment.populate(random)
+    for name in PLANNED:
+        initial = initial.with_table(name, tuple(initial.tables[name][:1]))
     do = environment.tools["Do"]
-    wanted: list[tuple[Tool, CallOutcome]] = [(do, "completed"), (do, "completed"), (do, "failed")]
-    found, _ = sequence_disagreements(environment, environment.populate(random), wanted, random)
+    wanted: list[tuple[Tool, CallOutcome]] = [(do, "completed"), (do, random.choice(("completed", "failed")))]
+    found, _ = sequence_disagreements(environment, initial, wanted, random)
     assert found == []
 
 
