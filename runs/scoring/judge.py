@@ -472,11 +472,13 @@ def _is_unmet_obligation(rule: RuleVerdict) -> bool:
 def _why_nothing(answer: Answer) -> str:
     """Why an answer has no program and no call."""
     gave = "gave no program" if answer.mode == "program" else "called no tool"
-    match answer.ended, (answer.text or "").strip():
+    match answer.ended, answer.text and answer.text.strip():
         case "length", _:
             return f"the model {gave}: its answer was cut off at the limit of tokens"
         case "content_filter", text:
             return f"the model {gave}: the request was refused{f', with the words {text[:200]!r}' if text else ''}"
+        case _, None:  # a session of which only the calls are known, or a file of programs
+            return f"the model {gave}"
         case _, "":
             return f"the model {gave}: its answer is empty"
         case _:

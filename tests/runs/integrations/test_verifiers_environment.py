@@ -94,8 +94,9 @@ def lawtrace(*arguments: str | Path) -> None:
 
 
 def comparable(row: Verdict) -> dict[str, Any]:
-    """A verdict without the name of the model and the ids of messages."""
+    """A verdict without the name of the model, the ids of messages, and the text of an answer without a call."""
     fields: dict[str, Any] = json.loads(row.model_dump_json(exclude={"model", "answer"}))
+    fields["reason"] = fields["reason"].removesuffix(": it only wrote text")
     for rule in fields["rules"]:
         del rule["message"]
     return fields
