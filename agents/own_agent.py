@@ -25,13 +25,7 @@ from threading import Thread
 from typing import Any, cast
 
 from autogen_core import FunctionCall
-from autogen_core.models import (
-    AssistantMessage,
-    CreateResult,
-    FunctionExecutionResultMessage,
-    RequestUsage,
-    SystemMessage,
-)
+from autogen_core.models import AssistantMessage, CreateResult, FunctionExecutionResultMessage, RequestUsage
 
 from lawtrace.agents.models.model_call import CallFailed, ModelCall, Request, plain_messages
 from lawtrace.agents.models.request_client import RequestClient
@@ -137,16 +131,16 @@ class OwnAgentClient(RequestClient):
             loop.call_soon_threadsafe(made.put_nowait, what)
 
         def call(tool: str, arguments: Mapping[str, Json]) -> str:
-            waiting.append(Future())
-            tell(_Made(tool, arguments, waiting[-1]))
-            return waiting[-1].result()
+            result = Future[str]()
+            waiting.append(result)
+            tell(_Made(tool, arguments, result))
+            return result.result()
 
         schemas = [tool if isinstance(tool, Mapping) else tool.schema for tool in request.tools]
         arguments = [cast("Mapping[str, Json]", one.get("parameters", {})) for one in schemas]
         described = [(one["name"], one.get("description", "")) for one in schemas]
         tools = [AgentTool(*one, schema, call) for one, schema in zip(described, arguments, strict=True)]
         system, *said = plain_messages(request.messages)
-        assert isinstance(request.messages[0], SystemMessage)
 
         def run() -> None:
             try:
@@ -164,6 +158,6 @@ class OwnAgentClient(RequestClient):
 
 
 def _stop(waiting: Sequence[Future[str]]) -> None:
-    """End an agent whose attempt has ended while it waits for a result."""
-    for result in waiting[-1:]:
+    """End an agent whose attempt has ended while it waits for results."""
+    for result in waiting:
         result.cancel()

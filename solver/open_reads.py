@@ -14,7 +14,7 @@ from lawtrace.environments.spec.open_types import ANY, OrNull
 from lawtrace.environments.spec.types import ListOf, ObjectOf, ValueType
 from lawtrace.schemas.events import Event, Json, event_labels
 from lawtrace.solver.logic import terms
-from lawtrace.solver.logic.conditions import Comparison, Condition, ElementCondition, IsTrue, condition_parts
+from lawtrace.solver.logic.conditions import TEXTS, Comparison, Condition, ElementCondition, IsTrue, condition_parts
 from lawtrace.solver.logic.syntax import Atom, EventAggregate, Formula, aggregates_of, subformulas
 from lawtrace.solver.logic.terms import NAMES
 
@@ -138,7 +138,7 @@ def _of_condition(condition: Condition, elements: Mapping[str, Steps]) -> Iterat
         case Comparison(left, "in", right):
             yield from _of_term(left, (), elements)
             yield from _of_term(right, _CONTAINERS, elements)
-        case Comparison(left, "startswith" | "endswith" | "contains" | "matches", right):
+        case Comparison(left, operator, right) if operator in TEXTS:
             yield from _of_term(left, ("string",), elements)
             yield from _of_term(right, ("string",), elements)
         case Comparison(left, _, right):

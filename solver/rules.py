@@ -20,7 +20,7 @@ from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.toml_file import place_in_toml, read_toml
 from lawtrace.schemas.errors import FormulaError, InputError, describe_validation_error, input_errors
-from lawtrace.schemas.events import SPEAKERS
+from lawtrace.schemas.events import SPEAKERS, Event
 from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.questions import Legality, Question, RuleSource, TraceOutcome, Under
 from lawtrace.schemas.violations import TemplateName
@@ -35,9 +35,11 @@ from lawtrace.solver.logic.signature import environment_signature
 from lawtrace.solver.logic.skeleton import has_table
 from lawtrace.solver.logic.syntax import SAYS, Formula, atoms_of, is_untimed
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
+from lawtrace.solver.logic.terms import ACTOR_FIELDS
 from lawtrace.solver.logic.type_check import check_formula
 from lawtrace.solver.logic.violations import ignores_other_calls, triggers
-from lawtrace.solver.monitoring.first_order import FirstOrderRule
+from lawtrace.solver.monitoring.first_order import FirstOrderMonitor, FirstOrderRule
+from lawtrace.solver.monitoring.rule_status import Violation
 from lawtrace.solver.predicates import fields_read
 
 MOST_LETTERS: Final = 100
@@ -156,6 +158,15 @@ class Rule(StrictModel):
                 raise FormulaError(f"`may_refuse` needs a definition with a parameter, not {self.may_refuse!r}")
             return FirstOrderRule(parser.parse(f"forall {named}: G !{self.may_refuse}({named})", self.notions))
 
+    def rights_used(self, events: Iterable[Event]) -> list[Violation]:
+        """The refusals among some events to which the provisions give a right, as violations of `no_right_used`."""
+        if self.no_right_used is None:
+            return []
+        monitor = FirstOrderMonitor(self.no_right_used)
+        for event in events:
+            monitor.feed(event)
+        return [*monitor.violations]
+
     @cached_property
     def automaton(self) -> Automaton:
         """The minimal DFA over one tool call a step. Raises FormulaError naming the rule if there is none."""
@@ -223,7 +234,7 @@ class Rule(StrictModel):
     @cached_property
     def asks_actor(self) -> bool:
         """Whether it asks who acts."""
-        return re.search(r"\bby\.(principal|role|session)\b", str(self.parsed)) is not None
+        return any(field.path in ACTOR_FIELDS for _, field in fields_read(self.parsed))
 
     @cached_property
     def has_table(self) -> bool:

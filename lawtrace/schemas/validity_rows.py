@@ -169,6 +169,11 @@ class SolverAttempt(StrictModel):
     slack: float = 0.0
 
     @property
+    def fails(self) -> bool:
+        """Whether it is to be adjudicated: there is a session, and no success."""
+        return self.verdict not in {"safe_success", "invalid", "no_program"}
+
+    @property
     def shows_law(self) -> bool:
         """Whether the prompt contained the text of the law, restated or as published."""
         return self.law in {"restated", "text"}

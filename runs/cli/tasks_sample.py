@@ -14,9 +14,6 @@ from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.schemas.errors import InputError
 
-PASSING = {"safe_success", "invalid", "no_program"}
-"""Outcomes of attempts that are not adjudicated: there is no session, or nothing that fails."""
-
 
 def sample_sessions(
     release: Annotated[Path, typer.Argument(help="Folder or name of a release, or a task file.")],
@@ -37,14 +34,14 @@ def sample_sessions(
         raise InputError("--failing needs the runs of which attempts are to be adjudicated")
     sets, random = read_sets(release), Random(seed)
     attempts = run_attempts(runs or (), sets)
+    rows = [one.row() for one in attempts]
     if failing:
-        judged = [one for one in attempts if one.row().shows_law and one.verdict.outcome not in PASSING]
+        judged = [one for one, row in zip(attempts, rows, strict=True) if row.shows_law and row.fails]
         sessions = [JudgedSession.of(one) for one in judged if not one.verdict.model.startswith("baseline:")]
         random.shuffle(sessions)
     else:
         sessions = draw(sessions_of(sets, attempts, random), count, random)
     keys = write_sample(out, sessions, "failing" if failing else "sample")
-    rows = [one.row() for one in attempts]
     write_rows(out / "attempts.jsonl", rows)
     counts = Counter((key.environment, key.law, key.goal) for key in keys)
     table = make_table(("environment", "law", "goal", "sessions"), ((*kind, n) for kind, n in sorted(counts.items())))

@@ -8,7 +8,7 @@ import typer
 from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.release import validity
 from lawtrace.runs.report.command_result import CommandResult
-from lawtrace.runs.store.stage_files import replacing
+from lawtrace.runs.store.stage_files import write_text
 from lawtrace.runs.store.task_file import find_release
 
 
@@ -26,8 +26,7 @@ def report_validity(
     folder = find_release(release)
     report = validity.report_validity(folder)
     out = out or folder / "VALIDITY.md"
-    with replacing(out) as partial:
-        partial.write_text(validity.as_markdown(report), encoding="utf-8", newline="\n")
+    write_text(out, validity.as_markdown(report))
     table = make_table(
         ("what", "figure", "aim", "met"), ((aim.what, aim.figure, aim.aim, aim.answer) for aim in report.aims)
     )

@@ -26,7 +26,7 @@ from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.prompts.loader import DEFAULT_PROMPTS
 from lawtrace.runs.release.sessions import JudgedSession
-from lawtrace.runs.store.stage_files import describe_row_error, read_rows, read_text, replacing, write_rows
+from lawtrace.runs.store.stage_files import describe_row_error, read_rows, read_text, write_rows, write_text
 from lawtrace.schemas.errors import InputError, Problem
 from lawtrace.schemas.validity_rows import (
     FilledForm,
@@ -62,7 +62,7 @@ def write_sample(out: Path, sessions: Sequence[JudgedSession], drawn: Literal["s
         _write_sheets(out / "sheets", name, told)
         for role, place in PLACES.items():
             texts = texts_of(some[0].set.domain, adjudicates=role == "adjudicator")
-            _write(out / place / "sheets" / f"{name}.texts.md", texts)
+            write_text(out / place / "sheets" / f"{name}.texts.md", texts)
     write_rows(out / "key.jsonl", keys)
     return keys
 
@@ -104,15 +104,10 @@ def _write_sheets(folder: Path, name: str, told: Mapping[str, str]) -> None:
     for start in range(0, len(ids), PER_SHEET):
         chosen, sheet = ids[start : start + PER_SHEET], f"{name}-{start // PER_SHEET + 1:02}"
         head = f"# {sheet}\n\nRead `{name}.texts.md` first, and fill in `{sheet}.json`."
-        _write(folder / f"{sheet}.md", "\n\n".join([head, *(f"## {one}\n\n{told[one]}" for one in chosen)]) + "\n")
+        write_text(folder / f"{sheet}.md", "\n\n".join([head, *(f"## {one}\n\n{told[one]}" for one in chosen)]) + "\n")
         empty = [{"id": one, "law": "", "provision": "", "words": "", "goal": "", "because": ""} for one in chosen]
         form = {"schema_version": "lawtrace.judgments/1", "sheet": sheet, "annotator": "", "model": "", "items": empty}
-        _write(folder / f"{sheet}.json", json.dumps(form, indent=1) + "\n")
-
-
-def _write(path: Path, text: str) -> None:
-    with replacing(path) as partial:
-        partial.write_text(text, encoding="utf-8", newline="\n")
+        write_text(folder / f"{sheet}.json", json.dumps(form, indent=1) + "\n")
 
 
 @dataclass(frozen=True, slots=True)

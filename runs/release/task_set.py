@@ -38,7 +38,7 @@ from pydantic import ValidationError
 from lawtrace.agents.prompt_context import PromptContext, RegulationText, program_system, request_text
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.runs.stages.gate import habit_finding
-from lawtrace.runs.store.stage_files import file_digest, read_rows, read_text, read_usable_rows, replacing, write_rows
+from lawtrace.runs.store.stage_files import file_digest, read_rows, read_text, read_usable_rows, write_rows, write_text
 from lawtrace.runs.store.task_file import ERRATA, REFERENCES, digest_rules, digest_written_rules, write_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.errors import InputError, Problem, describe_validation_error
@@ -231,12 +231,12 @@ def write_release(
     canary = canary_of(version, seed)
     for released in sets:
         write_rows(folder / f"{released.name}.prompts.jsonl", prompts_of(released.domain, released.tasks, canary))
-        _write_text(folder / f"{released.domain.environment.name}.system.md", _system_text(released.domain, canary))
+        write_text(folder / f"{released.domain.environment.name}.system.md", _system_text(released.domain, canary))
         (folder / REFERENCES).mkdir(exist_ok=True)
         write_tasks(folder / REFERENCES / f"{released.name}.jsonl", released.tasks, canary)
         measured = released.measured(canary).model_dump_json(indent=1)
-        _write_text(folder / REFERENCES / f"{released.name}.measured.json", f"{measured}\n")
-    _write_text(folder / "README.md", _card(version, sets, seed, canary, command))
+        write_text(folder / REFERENCES / f"{released.name}.measured.json", f"{measured}\n")
+    write_text(folder / "README.md", _card(version, sets, seed, canary, command))
     manifest = ReleaseManifest(
         version=version,
         lawtrace=lawtrace,
@@ -248,7 +248,7 @@ def write_release(
     )
     files = {name: file_digest(folder / name) for name in manifest.expected_files}
     manifest = manifest.model_copy(update={"files": files})
-    _write_text(folder / "manifest.json", manifest.model_dump_json(indent=1) + "\n")
+    write_text(folder / "manifest.json", manifest.model_dump_json(indent=1) + "\n")
     return manifest
 
 
@@ -315,11 +315,6 @@ def _card(version: str, sets: Sequence[TaskSet], seed: int, canary: str, command
         command=command,
         undecided=answers.count("undecided"),
     )
-
-
-def _write_text(path: Path, text: str) -> None:
-    with replacing(path) as partial:
-        partial.write_text(text, encoding="utf-8", newline="\n")
 
 
 def task_files(folder: Path) -> list[Path]:

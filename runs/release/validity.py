@@ -303,7 +303,7 @@ def _solver_lines(records: _Records) -> Iterable[SolverLine]:
         if row.shows_law:
             groups[row.solver, row.set].append(row)
     for (solver, name), rows in sorted(groups.items()):
-        failing = _failing(rows)
+        failing = [row for row in rows if row.fails]
         found = Counter(whose.get((row.task, row.style, row.trial, row.solver), "") for row in failing)
         yield SolverLine(
             solver=solver,
@@ -340,11 +340,6 @@ def _docket_lines(records: _Records) -> Iterable[DocketLine]:
             handled=sum(row.handled for row in rows),
             matters_in_all=matters * len(rows),
         )
-
-
-def _failing(rows: Iterable[SolverAttempt]) -> list[SolverAttempt]:
-    """What is to be adjudicated; an attempt without a program has no session."""
-    return [row for row in rows if row.verdict not in {"safe_success", "invalid", "no_program"}]
 
 
 def _set_line(one: ReleasedSet) -> SetLine:
@@ -409,7 +404,7 @@ def _solver_aims(records: _Records) -> Iterable[Aim]:
         met=not left if rows else None,
     )
     adjudicated = {(row.task, row.style, row.trial, row.solver): row for row in records.adjudicated}
-    failing = _failing(rows)
+    failing = [row for row in rows if row.fails]
     found = [adjudicated.get((row.task, row.style, row.trial, row.solver)) for row in failing]
     open_ = found.count(None)
     yield Aim(

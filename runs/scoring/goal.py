@@ -16,7 +16,6 @@ from lawtrace.environments.spec.state import State
 from lawtrace.schemas.events import SPEAKERS, Event, Json
 from lawtrace.schemas.task_rows import End
 from lawtrace.schemas.verdict_rows import StateDifference
-from lawtrace.solver.monitoring.first_order import FirstOrderMonitor
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import Rule, RuleKind
 from lawtrace.solver.traces import stated_reasons
@@ -68,12 +67,7 @@ def _refused_by_right(
     if not refusals or _not_kept({rule.id: rule for rule in rules if rule.source == "manual"}, events):
         return
     for rule in rules:
-        if rule.no_right_used is None:
-            continue
-        monitor = FirstOrderMonitor(rule.no_right_used)
-        for event in events:
-            monitor.feed(event)
-        for found in monitor.violations:
+        for found in rule.rights_used(events):
             subject = str(found.values[-1][1])
             reason = ", ".join(map(str, stated_reasons(environment, [events[found.position]]).values()))
             for differences, end in compared:

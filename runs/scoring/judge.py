@@ -347,10 +347,11 @@ def judge(environment: Environment, task: Task, attempt: Attempt, rule_judge: Ru
         undone = () if task.docket is None else [MatterVerdict(key=of.key, handled=False) for of in task.docket.matters]
         return make_verdict(attempt, "no_program", _why_nothing(attempt.answer), matters=undone, **place)
     initial, final = task.initial(environment), decode_state(attempt.final_state, environment.entities)
-    ends = task.end_states(environment) if _withdrawn_at(attempt) is None else ((End(), initial),)
+    is_withdrawn = _withdrawn_at(attempt) is not None
+    ends = ((End(), initial),) if is_withdrawn else task.end_states(environment)
     rule_judge = rule_judge or RuleJudge(task.rules)
     matters, by_matter = None, dict[str, tuple[StateDifference, ...]]()
-    if task.docket is not None and ends[0][1] is not initial:
+    if task.docket is not None and not is_withdrawn:
         matters = MatterJudge(environment, task, task.docket)
         by_matter = matters.differences(final)
         compared = [(tuple(one for of in by_matter.values() for one in of), End())]

@@ -68,6 +68,12 @@ def read_text(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a UTF-8 file atomically. Raises OperationalError."""
+    with replacing(path) as partial:
+        partial.write_text(text, encoding="utf-8", newline="\n")
+
+
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """The non-blank lines with their numbers, from 1."""
     with input_errors(path), path.open(encoding="utf-8") as lines:

@@ -22,7 +22,6 @@ from lawtrace.solver.coverage.mutants import call_mutants
 from lawtrace.solver.coverage.mutations import execute_mutant
 from lawtrace.solver.habits.refusals import reasons_to_decline, refusing_session
 from lawtrace.solver.interpretations import legality_of, question_groups
-from lawtrace.solver.monitoring.first_order import FirstOrderMonitor
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.monitoring.rule_status import OUTCOMES
 from lawtrace.solver.planner.completion import Completer
@@ -109,13 +108,9 @@ class HarbourSearch:
         if not isinstance(found, Found):
             return ()
         for rule in self._law:
-            if rule.no_right_used is not None and not rule.under:
-                monitor = FirstOrderMonitor(rule.no_right_used)
-                for event in found.trace.events:
-                    monitor.feed(event)
-                if monitor.violations:
-                    reasons = stated_reasons(self._environment, found.trace.events).values()
-                    return (PlannedEnd(found.trace, ", ".join(map(str, reasons)), {}),)
+            if not rule.under and rule.rights_used(found.trace.events):
+                reasons = stated_reasons(self._environment, found.trace.events).values()
+                return (PlannedEnd(found.trace, ", ".join(map(str, reasons)), {}),)
         return ()
 
     def _courses(self, end: PlannedEnd, requested: Sequence[PlannedCall]) -> Iterator[Sequence[Event]]:

@@ -185,18 +185,17 @@ class Completer:
                     elif pausing or not self._may_await(initial, tools):
                         return Impossible(obstacles, length)
                     else:
-                        encoding, pausing = (
-                            SequenceEncoding(world, self._encoded, initial, self._use, pauses=True),
-                            True,
-                        )
+                        encoding = SequenceEncoding(world, self._encoded, initial, self._use, pauses=True)
+                        pausing = True
 
     def _may_await(self, initial: State, tools: Collection[str]) -> bool:
         """Whether something may happen without a call before the session ends."""
-        clock, written = self._environment.clock, {t for n in tools for t in self._environment.tools[n].written_tables}
-        start, end = clock.start(initial), clock.end(initial)
-        return any(start < time < end for time in times_planned(self._environment, initial)) or any(
-            happening.entity.table in written for happening in self._environment.agenda
-        )
+        environment = self._environment
+        start, end = environment.clock.start(initial), environment.clock.end(initial)
+        if any(start < time < end for time in times_planned(environment, initial)):
+            return True
+        written = frozenset[str]().union(*(environment.tools[name].written_tables for name in tools))
+        return any(happening.entity.table in written for happening in environment.agenda)
 
     def _minimal(self, trace: Trace, tools: Collection[str]) -> Trace:
         """The trace without calls of these tools that no rule and no other call needs, the last ones first."""
