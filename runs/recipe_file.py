@@ -5,7 +5,8 @@ The texts of the user's prompt files are loaded too, so that a run can be repeat
 
 import difflib
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -14,9 +15,10 @@ from pydantic import BaseModel, ValidationError
 from lawtrace.environments.domains.loader import is_folder
 from lawtrace.environments.toml_file import read_toml
 from lawtrace.prompts.loader import PUBLISHED
-from lawtrace.schemas.call_options import BUILT_IN_PROMPT, PromptOptions
-from lawtrace.schemas.errors import InputError, describe_validation_error
+from lawtrace.schemas.call_options import BUILT_IN_PROMPT, CallOptions, PromptOptions
+from lawtrace.schemas.errors import InputError, describe_validation_error, near_names
 from lawtrace.schemas.events import Json
+from lawtrace.schemas.model_spec import ModelSpec
 from lawtrace.schemas.recipe import Recipe, RoleModelOptions, RuleOptions
 
 Checked = TypeVar("Checked", bound=BaseModel)
@@ -145,6 +147,33 @@ def validate_options(options: type[Checked], raw: Mapping[str, object], place: s
         return options.model_validate(raw)
     except ValidationError as error:
         raise InputError(f"{place}: {first_problem(error, options)}") from error
+
+
+def check_parameter_models(*recipes: CallOptions) -> None:
+    """Check that each table of ``[parameters.models]`` is of a model that one of the recipes names, such as a recipe
+    as it was written and with the values of the command line. Raises InputError with the near names."""
+    named = set[str]()
+    for recipe in recipes:
+        for text in _texts(recipe.model_dump(mode="json", exclude={"parameters", "prices", "prompts"})):
+            with suppress(InputError):
+                spec = ModelSpec.parse(text)
+                named |= {text, f"{spec.provider}:{spec.name}"}
+    for model in recipes[-1].parameters.models:
+        if model not in named:
+            raise InputError(f"parameters.models: no role has {model!r}{near_names(model, named)}")
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """Every text in a value, keys too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from value
+        for part in value.values():
+            yield from _texts(part)
+    elif isinstance(value, Sequence):
+        for part in value:
+            yield from _texts(part)
 
 
 def first_problem(error: ValidationError, options: type[BaseModel] | None = None) -> str:

@@ -5,7 +5,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed_version
+from urllib.parse import urlsplit
 
 from lawtrace.agents.models.transport_errors import describe_error, is_endpoint_error
 from lawtrace.schemas.errors import InputError
@@ -13,6 +15,8 @@ from lawtrace.schemas.model_spec import ENDPOINTS, EndpointProvider, ModelSpec
 
 OPENAI_ADDRESS = "https://api.openai.com/v1"
 _AZURE_VERSION = "2024-10-21"
+KEYS = "LAWTRACE_API_KEYS"
+"""The variable with the keys of addresses that model specs name: ``https://host/v1=KEY``, with spaces between."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +39,23 @@ _PROVIDERS: Mapping[EndpointProvider, _Provider] = {
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """An endpoint. ``api_version`` is Azure's."""
+    """An endpoint. ``api_version`` is Azure's. ``trusted``: its address comes from the user's environment, or is in
+    `KEYS`; a recipe, which may come from another person, names any other."""
 
     address: str
     key: str
     api_version: str
+    trusted: bool = True
 
     @property
     def shown(self) -> str:
         """The address without credentials."""
-        return re.sub(r"//[^/@]*@", "//", self.address)
+        return without_credentials(self.address)
+
+
+def without_credentials(address: str) -> str:
+    """An address without a user's name and password."""
+    return re.sub(r"//[^/?#]*@", "//", address)
 
 
 def access_to(provider: EndpointProvider, environment: Mapping[str, str], spec: ModelSpec | None = None) -> Access:
@@ -53,17 +64,40 @@ def access_to(provider: EndpointProvider, environment: Mapping[str, str], spec: 
     if trouble := missing_package(provider):
         raise InputError(f"{who}: {trouble}")
     known = _PROVIDERS[provider]
-    address = (spec and spec.address) or environment.get(known.variable) or known.address
+    address = environment.get(known.variable) or known.address
+    version = environment.get("AZURE_OPENAI_API_VERSION") or _AZURE_VERSION
+    if spec and spec.address and spec.address.rstrip("/") != address.rstrip("/"):
+        keys = _keys_of_addresses(environment)
+        place = _origin(spec.address)
+        return Access(spec.address, keys.get(place) or "none", version, trusted=place in keys)
     if not address:
         raise InputError(f"{who} needs an address: set {known.variable}, and {known.key}")
     if not address.startswith(("http://", "https://")):
-        raise InputError(f"{known.variable}={address}: write the whole address, such as http://localhost:8000/v1")
+        shown = without_credentials(f"//{address}").removeprefix("//")
+        raise InputError(f"{known.variable}={shown}: write the whole address, such as http://localhost:8000/v1")
     needs_no_key = not known.key or (provider == "openai" and address != OPENAI_ADDRESS)
     key = environment.get(known.key) or ("none" if needs_no_key else "")
     if not key:
         compatible = ", or OPENAI_BASE_URL if a compatible server is meant" if provider == "openai" else ""
         raise InputError(f"{who} needs a key: set {known.key}{compatible}")
-    return Access(address, key, environment.get("AZURE_OPENAI_API_VERSION") or _AZURE_VERSION)
+    return Access(address, key, version)
+
+
+def _keys_of_addresses(environment: Mapping[str, str]) -> dict[str, str]:
+    """Origin -> key, from `KEYS`. Raises InputError, which shows no key."""
+    keys: dict[str, str] = {}
+    for number, entry in enumerate(environment.get(KEYS, "").split(), start=1):
+        address, sign, key = entry.partition("=")
+        if not sign or not address.startswith(("http://", "https://")):
+            raise InputError(f"{KEYS}: entry {number}: write ADDRESS=KEY, such as https://gateway.example/v1=KEY")
+        keys[_origin(address)] = key
+    return keys
+
+
+def _origin(address: str) -> str:
+    """Scheme, host and port of an address."""
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc.lower()}"
 
 
 def missing_package(provider: EndpointProvider) -> str | None:
@@ -72,7 +106,7 @@ def missing_package(provider: EndpointProvider) -> str | None:
         return None
     remedy = "pip install 'lawtrace[anthropic]'"
     try:
-        major = int(version("anthropic").split(".")[0])
+        major = int(installed_version("anthropic").split(".")[0])
     except PackageNotFoundError:
         return f"the package anthropic is not installed: {remedy}"
     return f"the package anthropic is too new for AutoGen 0.7.5, which needs one below 1: {remedy}" if major else None
@@ -102,13 +136,13 @@ def _endpoint_status(provider: EndpointProvider, environment: Mapping[str, str])
     try:
         names = _model_names(provider, access)
     except (AttributeError, TypeError, ValueError):  # the packages take any answer for a list of models
-        return f"does not answer at {access.address} as such an endpoint does; check the address (most end in /v1)"
+        return f"does not answer at {access.shown} as such an endpoint does; check the address (most end in /v1)"
     except Exception as error:
         if not is_endpoint_error(error):
             raise
         if not known.key and not environment.get(known.variable):
-            return f"not set up: nothing answers at {access.address}, its usual address; {known.variable} names another"
-        return f"does not answer at {access.address}: {describe_error(error)[:240]}"
+            return f"not set up: nothing answers at {access.shown}, its usual address; {known.variable} names another"
+        return f"does not answer at {access.shown}: {describe_error(error)[:240].replace(access.address, access.shown)}"
     more = f", and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
     return f"answers, with {len(names)} models: {', '.join(names[:SHOWN_NAMES])}{more}"
 

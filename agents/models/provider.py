@@ -8,7 +8,7 @@ from typing import Any, Protocol, cast
 from autogen_core.models import AssistantMessage, ChatCompletionClient, CreateResult, LLMMessage
 from pydantic import BaseModel
 
-from lawtrace.agents.models.endpoints import OPENAI_ADDRESS, Access, access_to
+from lawtrace.agents.models.endpoints import KEYS, OPENAI_ADDRESS, Access, access_to
 from lawtrace.agents.models.model_call import CallFailed, ModelCall
 from lawtrace.agents.models.request_client import EXTRA_HEADERS, MODEL_INFO
 from lawtrace.schemas.errors import InputError
@@ -60,7 +60,7 @@ class Endpoint:
         json_mode: whether it supports ``response_format``.
         settings: the parameters that the client takes; others are sent in the body as they are. None: it sends no
             others, nor headers.
-        environment: the variables that headers may name.
+        environment: the variables that headers may name; None: none, since the recipe itself names the address.
         key: the API key, so that it can be removed from error messages.
         address: where it is, without credentials; another one gives other answers.
     """
@@ -71,7 +71,7 @@ class Endpoint:
     key: str = field(default="", repr=False)
     address: str = ""
     settings: frozenset[str] | None = None
-    environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    environment: Mapping[str, str] | None = field(default=None, repr=False)
 
     async def ask(self, call: ModelCall) -> CreateResult:
         request = call.request
@@ -119,6 +119,11 @@ class Endpoint:
             raise InputError("[parameters]: headers: AutoGen's client for anthropic does not send them")
         for name, value in headers.items():
             if value.startswith("$"):
+                if self.environment is None:
+                    raise InputError(
+                        f"[parameters]: headers: {name}: variables are not sent to {self.address}, which the recipe "
+                        f"names; if you trust it, set {KEYS}='{self.address}=KEY'"
+                    )
                 if value[1:] not in self.environment:
                     raise InputError(f"[parameters]: headers: {name}: the variable {value[1:]} is not set")
                 headers[name] = self.environment[value[1:]]
@@ -151,7 +156,7 @@ def connect(spec: ModelSpec, environment: Mapping[str, str]) -> Endpoint:
         key=access.key,
         address=access.shown,
         settings=_chat_settings(),
-        environment=environment,
+        environment=environment if access.trusted else None,
     )
 
 

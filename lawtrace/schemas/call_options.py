@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
-from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.errors import InputError, near_names
 from lawtrace.schemas.log_entries import BudgetName
 from lawtrace.schemas.model_spec import ModelSpec, Parameters
 from lawtrace.schemas.models import StrictModel
@@ -88,12 +88,24 @@ class Price(StrictModel):
 
 
 class CallOptions(StrictModel):
-    """Options for calling models, in recipes of every kind. ``prices``: by model spec."""
+    """Options for calling models, in recipes of every kind. ``prices``: by model spec.
+
+    Attributes:
+        role_names: the roles that a recipe of this kind has.
+    """
+
+    role_names: ClassVar[tuple[str, ...]] = ()
 
     conversation: ConversationOptions = ConversationOptions()
     parameters: Parameters = Parameters()
     budget: BudgetOptions = BudgetOptions()
     prices: Mapping[ModelUnderTest, Price] = {}
+
+    @model_validator(mode="after")
+    def _check_roles_of_parameters(self) -> Self:
+        for role in sorted(self.parameters.roles.keys() - set(self.role_names)) if self.role_names else ():
+            raise ValueError(f"parameters.roles: unknown role {role!r}{near_names(role, self.role_names)}")
+        return self
 
     @property
     def call_options(self) -> "CallOptions":

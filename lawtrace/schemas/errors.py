@@ -10,9 +10,10 @@ Every message names the thing, the place and the remedy. Failures of a program o
 test are not among these errors: they are data (an execution status, a recorded failure, an `invalid` verdict).
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # takes half as long as all else that a command line is read with
@@ -68,6 +69,14 @@ def input_errors(path: object, *errors: type[Exception]) -> Generator[None]:
     except (OSError, *errors) as error:
         why = error.strerror if isinstance(error, OSError) else None
         raise InputError(f"{path}: cannot be read: {why or error}") from error
+
+
+def near_names(name: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: the nearest known ones, or else all."""
+    names = sorted(known)
+    if near := get_close_matches(name, names, 3):
+        return f"; did you mean {' or '.join(map(repr, near))}?"
+    return f"; known are {', '.join(names)}" if names else ""
 
 
 _FAULTS: Mapping[str, str] = {

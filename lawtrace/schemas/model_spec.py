@@ -118,6 +118,8 @@ class ModelSpec:
         name, at, address = name.partition("@http")
         if not name:
             raise InputError(f"model {text!r}: the name of the model is missing before '@'")
+        if "@" in address:
+            raise InputError(f"model '{provider}:{name}': leave user and password out of the address")
         return cls(provider, name, address=f"http{address}" if at else None)
 
     @property

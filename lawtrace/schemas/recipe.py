@@ -28,6 +28,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from lawtrace.schemas.call_options import CallOptions, ModelUnderTest, OptionalModel, PromptOptions, RoleModel
 from lawtrace.schemas.choices import (
     BEHAVIOURS,
+    ROLES,
     STYLES,
     ActingMode,
     Behaviour,
@@ -282,6 +283,8 @@ class RolePromptOptions(PromptOptions):
 
 class Recipe(CallOptions):
     """A whole run."""
+
+    role_names = ROLES
 
     schema_version: Literal["lawtrace.recipe/1"] = "lawtrace.recipe/1"
     name: str = Field(default="quickstart", pattern=r"^[\w-][\w.-]*$")

@@ -12,7 +12,7 @@ import typer
 
 from lawtrace.runs.cli.options import BudgetOption, EnvironmentFolderOption, ForceOption, set_parameters
 from lawtrace.runs.recipe_checks import prepare_recipe
-from lawtrace.runs.recipe_file import load_recipe, parse_settings, with_values
+from lawtrace.runs.recipe_file import check_parameter_models, load_recipe, parse_settings, with_values
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.stages.stage import StageInputs
 from lawtrace.schemas.call_options import BudgetOptions, CallOptions
@@ -247,8 +247,9 @@ def stage_recipe(flags: RecipeFlags, env: str | None = None, *, simulated: bool 
 
     Raises InputError.
     """
-    recipe = load_recipe(flags.recipe) if flags.recipe else Recipe()
-    recipe = override(flags, recipe.model_copy(update={"ablation": {}}))
+    written = load_recipe(flags.recipe) if flags.recipe else Recipe()
+    recipe = override(flags, written.model_copy(update={"ablation": {}}))
+    check_parameter_models(written, recipe)
     return prepare_recipe(recipe, flags.env or env, whole_run=False, simulated=simulated).inputs
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -17,7 +18,7 @@ from lawtrace.runs.cli.recipe_flags import ATTEMPT_FLAGS, SELECTION, RecipeFlags
 from lawtrace.runs.cli.shards import cluster_at, shard_result_of
 from lawtrace.runs.cli.thresholds import check_bound
 from lawtrace.runs.recipe_checks import check_access, check_prices, models_of_recipe, prepare_recipe
-from lawtrace.runs.recipe_file import load_recipe, parse_settings, quickstart, with_values
+from lawtrace.runs.recipe_file import check_parameter_models, load_recipe, parse_settings, quickstart, with_values
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.run_kinds import RunKind, find_run_kind
 from lawtrace.runs.report.terminal_tables import plan_table
@@ -41,9 +42,10 @@ def _check_recipe_file(path: Path) -> None:
     """Raises InputError that says what to write for what is no recipe file."""
     if path.is_dir():
         raise InputError(f"{path}: a folder; write --env {path} for an environment, --tasks {path} for tasks or a run")
-    named = Path("recipes", path.name).with_suffix(".toml")
-    if not path.exists() and named.is_file():
-        raise InputError(f"{path}: no such file; did you mean {named}?")
+    if not path.exists():
+        recipes = {one.stem: one for folder in (path.parent, Path("recipes")) for one in sorted(folder.glob("*.toml"))}
+        if near := get_close_matches(path.stem, recipes, 3):
+            raise InputError(f"{path}: no such file; did you mean {' or '.join(str(recipes[name]) for name in near)}?")
 
 
 @recipe_flags("tasks", *SELECTION, "rules", "count", *ATTEMPT_FLAGS, "seed", recipe=False, force=False)
@@ -75,7 +77,11 @@ def run(
     if isinstance(file, Path) and env is None:
         env = read_tasks(file)[1].environment.name
     default = Recipe(name=Path(env).name) if env and file else quickstart(env)
-    resolved = prepare_recipe(override(flags, _requested_recipe(recipe, repeated, env, default)), env)
+    written = _requested_recipe(recipe, repeated, env, default)
+    asked = override(flags, written)
+    if recipe is not None:
+        check_parameter_models(written, asked)
+    resolved = prepare_recipe(asked, env)
     check_bound(resolved.recipe, fail_under)
     if dry_run:
         plan = plan_of(resolved)

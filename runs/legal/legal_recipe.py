@@ -10,7 +10,7 @@ Defaults: the published grid with the model ``offline``. Unknown keys are errors
 """
 
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -132,6 +132,8 @@ class LegalRecipe(CallOptions):
         prompts: prompt files of the user, by role.
         may_refuse: whether the prompt offers to decline, if it can: the published prompt of the Meta-LLM cannot.
     """
+
+    role_names = get_args(LegalRole)
 
     schema_version: Literal["lawtrace.legal_recipe/1"] = "lawtrace.legal_recipe/1"
     cases: Path | None = None

@@ -9,7 +9,7 @@ from lawtrace.runs.legal.cli.legal_run import load_recipe_cases, report_legal, r
 from lawtrace.runs.legal.legal_files import ANSWERS, AnswerRow
 from lawtrace.runs.legal.legal_recipe import load_legal_recipe
 from lawtrace.runs.legal.legal_report import identify_legal
-from lawtrace.runs.recipe_file import with_values
+from lawtrace.runs.recipe_file import check_parameter_models, with_values
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.labels import OUTCOME_LABELS, OutcomeLabel
 from lawtrace.runs.report.run_kinds import GradedUnit, RunKind, ShownReport
@@ -47,7 +47,9 @@ class LegalRuns(RunKind):
         out: Path | None,
         on: str | None,
     ) -> CommandResult:
-        loaded = with_budget(with_values(load_legal_recipe(recipe), values, "command line"), budget)
+        written = load_legal_recipe(recipe)
+        loaded = with_budget(with_values(written, values, "command line"), budget)
+        check_parameter_models(written, loaded)
         cases = load_recipe_cases(loaded, str(recipe))
         return start_legal(loaded, cases, reuse=reuse, dry_run=dry_run, out=out, on=on)
 

@@ -61,7 +61,7 @@ def test_error_names_a_missing_or_incompatible_package(
             raise addresses.PackageNotFoundError(name)
         return installed
 
-    monkeypatch.setattr(addresses, "version", version)
+    monkeypatch.setattr(addresses, "installed_version", version)
     with pytest.raises(InputError, match=rf"{says}.*pip install 'lawtrace\[anthropic\]'"):
         access_to("anthropic", {"ANTHROPIC_API_KEY": "k"})
     assert says in check_endpoints({})["anthropic"]
@@ -162,6 +162,49 @@ async def test_models_at_two_addresses(server: OpenAIServer, context: Context) -
     called = [entry for entry in event_log.entries if isinstance(entry, ModelCalled)]
     assert [entry.address for entry in called] == [server.base_url, other.base_url]
     assert called[1].context.model == f"openai:m@{other.base_url}"
+
+
+@pytest.mark.parametrize(
+    ("keys", "bearer"),
+    [("", "none"), ("http://127.0.0.1:1/v1=other-key", "none"), ("{origin}=own-key", "own-key"), ("{origin}=", "none")],
+)
+async def test_an_address_of_its_own_gets_a_key_of_its_own_or_none(
+    server: OpenAIServer, context: Context, keys: str, bearer: str
+) -> None:
+    variables = {"OPENAI_API_KEY": "general-key", "LAWTRACE_API_KEYS": keys.format(origin=server.base_url)}
+    spec = ModelSpec.parse(f"openai:m@{server.base_url}")
+    async with ModelClients(MemoryEventLog(), settings=QUICK, environment=variables) as clients:
+        await clients.client_for(spec, context).create(MESSAGES)
+        headers = ModelParameters(headers={"X-Key": "$OPENAI_API_KEY"})
+        asking = clients.client_for(spec, context, headers).create(MESSAGES)
+        if "{origin}" in keys:
+            await asking
+        else:
+            with pytest.raises(InputError, match=r"X-Key: variables are not sent to .*which the recipe names"):
+                await asking
+    assert "lists no such model" in str(unlisted_model(spec, variables))
+    assert {sent["authorization"] for sent in server.headers if "authorization" in sent} == {f"Bearer {bearer}"}
+
+
+def test_the_address_of_the_environment_gets_the_general_key() -> None:
+    variables = {"OPENAI_BASE_URL": "http://localhost:1/v1", "OPENAI_API_KEY": "general-key"}
+    spec = ModelSpec.parse("openai:m@http://localhost:1/v1/")
+    assert access_to("openai", variables, spec).key == "general-key"
+    with pytest.raises(InputError, match="LAWTRACE_API_KEYS: entry 2: write ADDRESS=KEY") as caught:
+        access_to("openai", {"LAWTRACE_API_KEYS": "http://a=k secret"}, spec)
+    assert "secret" not in str(caught.value)
+    with pytest.raises(InputError, match="leave user and password out of the address") as caught:
+        ModelSpec.parse("openai:m@http://user:secret@host/v1")
+    assert "secret" not in str(caught.value)
+
+
+def test_states_of_endpoints_show_no_password(server: OpenAIServer) -> None:
+    nowhere = {"OPENAI_BASE_URL": "http://user:secret@127.0.0.1:1/v1", "OLLAMA_BASE_URL": "user:secret@host"}
+    assert "secret" not in str(check_endpoints(nowhere))
+    server.then(Raw("<html>"))
+    garbled = server.base_url.replace("//", "//user:secret@")
+    state = check_endpoints({"OPENAI_BASE_URL": garbled})["openai"]
+    assert state.startswith(f"does not answer at {server.base_url}")
 
 
 def test_a_model_that_the_endpoint_does_not_list(server: OpenAIServer) -> None:

@@ -1,0 +1,53 @@
+"""Wrong inputs: what a command says of each, and its exit code. A row each; the files are made anew for each row."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.support.shell import Shell
+
+
+class Row(NamedTuple):
+    """A command in a folder with `FILES`; its exit code, and parts of what it says on standard error."""
+
+    words: str
+    code: int
+    says: tuple[str, ...]
+
+
+FILES = {
+    "recipes/payments.toml": 'environment = "payments"\n',
+    "role.toml": "[parameters.roles.masking_evalutor]\ntemperature = 0\n",
+    "model.toml": '[attempts]\nmodels = ["openai:gpt-5"]\n[parameters.models."openai:gtp-5"]\ntop_p = 0.5\n',
+    "ablated.toml": '[ablation]\n"attempts.models" = [["openai:a"], ["openai:b@http://localhost:1/v1"]]\n'
+    '[parameters.models."openai:a"]\ntop_p = 0.5\n[parameters.models."openai:b"]\ntop_p = 0.5\n',
+}
+
+ROWS = (
+    Row("run payments", 2, ("payments: no such file; did you mean recipes/payments.toml?",)),
+    Row("run paymnets", 2, ("paymnets: no such file; did you mean recipes/payments.toml?",)),
+    Row("run rolle.toml", 2, ("rolle.toml: no such file; did you mean role.toml",)),
+    Row("run role.toml", 2, ("unknown role 'masking_evalutor'; did you mean 'masking_evaluator'",)),
+    Row("run model.toml", 2, ("parameters.models: no role has 'openai:gtp-5'; did you mean 'openai:gpt-5'",)),
+    Row("run model.toml --model openai:gtp-5 --dry-run", 0, ()),
+    Row("run ablated.toml --dry-run", 0, ()),
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.words)
+def test_a_wrong_input_is_explained(lawtrace: Shell, row: Row) -> None:
+    code, _, err = lawtrace(*row.words.split())
+    said = " ".join(err.split())
+    assert code == row.code, said
+    assert not [part for part in row.says if part not in said], said
