@@ -25,8 +25,8 @@ from lawtrace.agents.legal.role_calls import (
     texts_of,
 )
 from lawtrace.agents.participants import Role
+from lawtrace.environments.documents.decision import Paragraph
 from lawtrace.environments.legal.case import Agent, Case, Chunk, PreparedCase, paragraph_chunks
-from lawtrace.environments.legal.document import Paragraph
 from lawtrace.environments.legal.document_parts import DocumentPart
 from lawtrace.environments.legal.retrieval.tokenizer import tokenize
 from lawtrace.schemas.models import FrozenModel

@@ -9,8 +9,8 @@ from pydantic import BeforeValidator, model_validator
 from lawtrace.agents.legal.question_checks import AskedQuestion, DecisionText, find_question_fault, find_quote
 from lawtrace.agents.legal.role_calls import RoleCalls, ValidItems, paragraphs_as_json, paragraphs_as_text, texts_of
 from lawtrace.agents.participants import Role
+from lawtrace.environments.documents.decision import Paragraph
 from lawtrace.environments.legal.case import LETTERS, YES_NO, Case, PreparedCase, Question
-from lawtrace.environments.legal.document import Paragraph
 from lawtrace.environments.legal.retrieval.tokenizer import tokenize
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.models import FrozenModel

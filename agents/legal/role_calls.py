@@ -11,7 +11,7 @@ from lawtrace.agents.conversation import ProposalLoopResult, ask_role, run_propo
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.participants import Role, RoleFailure
 from lawtrace.agents.role_models import RoleModels
-from lawtrace.environments.legal.document import Paragraph
+from lawtrace.environments.documents.decision import Paragraph
 from lawtrace.schemas.log_entries import Context
 
 Answer = TypeVar("Answer", bound=BaseModel)

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from lawtrace.agents.legal.role_calls import RoleCalls, as_json
 from lawtrace.agents.participants import Role
-from lawtrace.environments.legal.document import Document
+from lawtrace.environments.documents.decision import Document
 from lawtrace.environments.legal.document_checks import check_mapped
 from lawtrace.environments.legal.document_parts import PartRange, check_coverage, check_order
 from lawtrace.schemas.models import FrozenModel

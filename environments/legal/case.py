@@ -10,7 +10,7 @@ from typing import Literal, Self, cast, get_args
 
 from pydantic import Field, model_validator
 
-from lawtrace.environments.legal.document import Document, Paragraph
+from lawtrace.environments.documents.decision import Document, Paragraph
 from lawtrace.environments.legal.document_parts import DocumentPart, PartRange, check_coverage, paragraphs_by_part
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.models import StrictModel

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from lawtrace.environments.legal.document import Document
+from lawtrace.environments.documents.decision import Document
 from lawtrace.environments.legal.document_parts import PART_LABELS, DocumentPart, PartRange, paragraphs_by_part
 
 _LARGEST_SHARE = 0.05

@@ -15,7 +15,7 @@ from typing import Literal, get_args
 
 from pydantic import Field, ValidationError
 
-from lawtrace.environments.legal.document import Document, Paragraph
+from lawtrace.environments.documents.decision import Document, Paragraph
 from lawtrace.environments.toml_file import read_toml
 from lawtrace.schemas.errors import InputError, describe_validation_error
 from lawtrace.schemas.models import StrictModel

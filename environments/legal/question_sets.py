@@ -26,8 +26,8 @@ from typing import Annotated, Literal, cast
 
 from pydantic import BeforeValidator, Field, ValidationError
 
+from lawtrace.environments.documents.files import read_text
 from lawtrace.environments.legal.case import ALPHABET, YES_NO, Agent, Case, Choice, Chunk, Question, TextMatch
-from lawtrace.environments.regulations.files import read_text
 from lawtrace.schemas.errors import InputError, Problem, describe_validation_error
 from lawtrace.schemas.models import FrozenModel, StrictModel
 

@@ -34,6 +34,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from lawtrace.environments.documents.legal_text import Provision
 from lawtrace.environments.toml_file import read_toml_model
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.models import StrictModel
@@ -67,26 +68,6 @@ class Omission(StrictModel):
 
     citation: str = Field(min_length=1)
     about: str = Field(min_length=1)
-
-
-class Provision(StrictModel):
-    """The smallest citable part of a regulation."""
-
-    citation: str = Field(min_length=1)
-    text: str = Field(min_length=1)
-    opening: str | None = None
-    """For a point of a list: the words above the list that begin its sentence."""
-    heading: str | None = None
-    """The title of its article or section."""
-    within: tuple[str, ...] = ()
-    """The citations of the units above it, outermost first: a rule may cite a paragraph and mean all its points."""
-    in_force_from: date | None = None
-    """The first day on which it applies; None for that of its act. ``in_force_to``: the last one."""
-    in_force_to: date | None = None
-
-    def words(self) -> str:
-        """The quotable text: the opening of its list and its own words."""
-        return " ".join(f"{self.opening or ''} {self.text}".split())
 
 
 class Regulation(StrictModel):

@@ -64,7 +64,7 @@ def _as_tuple(value: object) -> object:
 
 class RegulationOptions(StrictModel):
     """The law as published. ``files``: its documents, and folders of them
-    (`lawtrace.environments.regulations.documents`). ``sha256``: the digest of all of them; the event log of a run
+    (`lawtrace.environments.regulations.published_law`). ``sha256``: the digest of all of them; the event log of a run
     always has it."""
 
     files: Annotated[tuple[Path, ...], BeforeValidator(_as_tuple)] = ()

@@ -13,7 +13,7 @@ from rich.console import RenderableType
 
 from lawtrace.agents.conversations.formalized_group import FormalizedGroup
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.regulations.documents import read_published_law, regulation_files
+from lawtrace.environments.regulations.published_law import read_published_law, regulation_files
 from lawtrace.environments.regulations.regulation import Regulation, load_regulation
 from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags, stage_recipe
 from lawtrace.runs.cli.rules_check import rule_table

@@ -10,8 +10,8 @@ from lawtrace.agents.legal.question_writer import write_questions
 from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.legal.section_mapper import SectionMapping, map_sections
 from lawtrace.agents.role_models import RoleModels
+from lawtrace.environments.documents.decision import Document
 from lawtrace.environments.legal.case import PreparedCase, build_case
-from lawtrace.environments.legal.document import Document
 from lawtrace.runs.legal.legal_files import CASES
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_runner import open_legal_clients

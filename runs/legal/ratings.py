@@ -8,8 +8,8 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
+from lawtrace.environments.documents.decision import Paragraph
 from lawtrace.environments.legal.case import Case, Question
-from lawtrace.environments.legal.document import Paragraph
 from lawtrace.runs.scoring.agreement import fleiss_kappa, mean_cohen_kappa
 from lawtrace.runs.scoring.metrics import Interval, wilson_interval
 from lawtrace.schemas.models import StrictModel

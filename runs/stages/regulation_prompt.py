@@ -7,7 +7,7 @@ from random import Random
 from typing import assert_never
 
 from lawtrace.agents.prompt_context import NO_LAW, RegulationText
-from lawtrace.environments.regulations.documents import PublishedLaw
+from lawtrace.environments.regulations.published_law import PublishedLaw
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.tasks import Task

@@ -10,7 +10,12 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from lawtrace.environments.domains.loader import Domain, is_folder, load_domain
-from lawtrace.environments.regulations.documents import all_files, files_digest, read_published_law, regulation_files
+from lawtrace.environments.regulations.published_law import (
+    all_files,
+    files_digest,
+    read_published_law,
+    regulation_files,
+)
 from lawtrace.prompts.loader import prompts_of
 from lawtrace.runs.stages.stage import StageInputs
 from lawtrace.runs.store.event_log_file import EventLogFile

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from lawtrace.agents.event_log import EventLog
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.progress import NoProgress, StageProgress
-from lawtrace.environments.regulations.documents import PublishedLaw
+from lawtrace.environments.regulations.published_law import PublishedLaw
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.sandbox import Sandbox
 from lawtrace.prompts.loader import Prompts

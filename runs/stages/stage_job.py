@@ -11,7 +11,7 @@ from lawtrace.agents.concurrency import gather, run_in_worker_thread
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.domains.loader import environment_files, is_folder
-from lawtrace.environments.regulations.documents import all_files
+from lawtrace.environments.regulations.published_law import all_files
 from lawtrace.environments.sandbox import Sandbox
 from lawtrace.runs.stages.cluster_jobs import Bundle, CallRecords, Given, ModelAccess, Product, Unit
 from lawtrace.runs.stages.resolve import resolve_recipe

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from lawtrace.environments.documents.files import read_text
 from lawtrace.environments.legal.question_sets import read_task_table
-from lawtrace.environments.regulations.files import read_text
 from lawtrace.runs.cli.options import ForceOption
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.report.command_result import CommandResult, Note

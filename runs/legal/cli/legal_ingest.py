@@ -9,11 +9,10 @@ import typer
 from rich.console import RenderableType
 
 from lawtrace.agents.legal.section_mapper import SectionMapping, make_mapping
+from lawtrace.environments.documents.decision import Document
+from lawtrace.environments.documents.decision_parser import read_decision
 from lawtrace.environments.legal.case import AGENTS, Case, PreparedCase
-from lawtrace.environments.legal.decision_files import read_decision
-from lawtrace.environments.legal.document import Document
 from lawtrace.environments.legal.document_checks import check_mapped, check_parsed
-from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import DOCUMENT_PARTS, PART_LABELS, PartRange, format_parts, load_parts
 from lawtrace.runs.cli.options import ForceOption
 from lawtrace.runs.cli.output import make_table
@@ -40,8 +39,7 @@ def ingest_decision(
     command = f"ingest {document.name}"
     check_output(out, command=command, force=force)
     options = load_legal_recipe(recipe) if recipe else LegalRecipe()
-    text = read_decision(document)
-    tree = parse_document(text.lines, text.notes)
+    tree = read_decision(document)
     corrected = None if parts is None else make_mapping(load_parts(parts))
 
     async def ingest(event_log: EventLogFile) -> tuple[SectionMapping, PreparedCase]:

@@ -12,10 +12,10 @@ from lawtrace.agents.legal.knowledge_extraction import extract_knowledge
 from lawtrace.agents.legal.question_writer import WrittenQuestion, check_question, write_questions
 from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
+from lawtrace.environments.documents.decision_parser import parse_document
+from lawtrace.environments.documents.pages import text_lines
 from lawtrace.environments.legal.case import PreparedCase, build_case
-from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import PartRange
-from lawtrace.environments.legal.page_layout import decision_text
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
 from lawtrace.schemas.log_entries import Context
 from tests.support.transcripts import Cast, Script
@@ -34,7 +34,7 @@ PARTS = (
     PartRange(first="5", last="6", part="findings"),
 )
 
-CASE = build_case("bottles", parse_document(decision_text(TEXT).lines), PARTS)
+CASE = build_case("bottles", parse_document(text_lines(TEXT).lines), PARTS)
 
 
 def says(answer: Mapping[str, Any]) -> Script:

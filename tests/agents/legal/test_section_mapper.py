@@ -9,16 +9,16 @@ from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
 from lawtrace.agents.legal.section_mapper import SectionMapping, map_sections
-from lawtrace.environments.legal.document import Document
-from lawtrace.environments.legal.document_parser import parse_document
+from lawtrace.environments.documents.decision import Document
+from lawtrace.environments.documents.decision_parser import parse_document
+from lawtrace.environments.documents.lines import Line
+from lawtrace.environments.documents.pages import text_lines
 from lawtrace.environments.legal.document_parts import check_coverage
-from lawtrace.environments.legal.page_layout import decision_text
-from lawtrace.environments.regulations.lines import Line
 from lawtrace.schemas.log_entries import Context, MessageSent
 from tests.support.transcripts import Cast, Script
 
 DOCUMENT = parse_document(
-    decision_text(
+    text_lines(
         "1. The Office fines Bottle Works.\nLegal framework\n2. Article 32 states that data shall be safe.\n"
         "Background\n3. A laptop was stolen in 2021.\nThe contravention\n4. Bottle Works failed to lock it.\n"
         "The amount of the penalty\n5. It is £5,000.\n"
@@ -117,7 +117,7 @@ async def test_an_unusual_order_is_used_after_the_last_round_with_a_warning() ->
 async def test_a_finding_among_the_facts_is_asked_again() -> None:
     heard: list[str] = []
     document = parse_document(
-        decision_text(
+        text_lines(
             "1. Article 32 applies.\n2. It was lost.\n3. The Office finds that it infringed Article 32.\n4. £5."
         ).lines
     )

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lawtrace.environments.documents.law_parser import read_legal_text
 from lawtrace.environments.domains import privacy_desk
 from lawtrace.environments.domains.privacy_desk import ENVIRONMENT
 from lawtrace.environments.domains.privacy_desk.entities import MATTER
-from lawtrace.environments.regulations.formats import read_legal_text
 from lawtrace.environments.regulations.regulation import load_regulation
 from lawtrace.environments.runtime.session import Session
 from lawtrace.solver.rules import load_rules

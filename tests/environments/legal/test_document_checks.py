@@ -1,10 +1,10 @@
 """Signs that a decision was not parsed."""
 
-from lawtrace.environments.legal.document import Document
+from lawtrace.environments.documents.decision import Document
+from lawtrace.environments.documents.decision_parser import parse_document
+from lawtrace.environments.documents.pages import text_lines
 from lawtrace.environments.legal.document_checks import check_mapped, check_parsed
-from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import DocumentPart, PartRange
-from lawtrace.environments.legal.page_layout import decision_text
 
 TEXTS = {
     "1": "The Office issues this notice.",
@@ -18,7 +18,7 @@ PARTS: tuple[DocumentPart, ...] = ("introduction", "rules", "facts", "findings",
 
 def document(**changed: str) -> Document:
     texts = {**TEXTS, **{ref.removeprefix("p"): text for ref, text in changed.items()}}
-    return parse_document(decision_text("\n".join(f"{ref}. {text}" for ref, text in texts.items())).lines)
+    return parse_document(text_lines("\n".join(f"{ref}. {text}" for ref, text in texts.items())).lines)
 
 
 def ranges(*parts: DocumentPart) -> list[PartRange]:
@@ -45,7 +45,7 @@ def test_missing_parts() -> None:
 
 
 def test_alternating_parts() -> None:
-    many = parse_document(decision_text("\n".join(f"{n}. It is so." for n in range(1, 9))).lines)
+    many = parse_document(text_lines("\n".join(f"{n}. It is so." for n in range(1, 9))).lines)
     parts: list[DocumentPart] = ["rules", "facts", "rules", "facts", "findings", "facts", "findings", "penalty"]
     (said,) = check_mapped(many, ranges(*parts))
     assert said.startswith("the parts alternate: rules, facts, rules")

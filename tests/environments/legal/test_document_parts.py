@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lawtrace.environments.documents.decision_parser import parse_document
+from lawtrace.environments.documents.pages import text_lines
 from lawtrace.environments.legal.case import build_case
-from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import (
     DOCUMENT_PARTS,
     PartRange,
@@ -16,10 +17,9 @@ from lawtrace.environments.legal.document_parts import (
     load_parts,
     paragraphs_by_part,
 )
-from lawtrace.environments.legal.page_layout import decision_text
 from lawtrace.schemas.errors import InputError
 
-DOCUMENT = parse_document(decision_text("\n".join(f"{number}. Paragraph {number}." for number in range(1, 9))).lines)
+DOCUMENT = parse_document(text_lines("\n".join(f"{number}. Paragraph {number}." for number in range(1, 9))).lines)
 
 
 def ranges(*given: tuple[int, int, str]) -> tuple[PartRange, ...]:

@@ -8,10 +8,10 @@ from autogen_core.models import SystemMessage
 
 from lawtrace.agents.legal.scripted.section_classifier import map_parts
 from lawtrace.agents.legal.section_mapper import shown_paragraphs
-from lawtrace.environments.legal.document import Document
-from lawtrace.environments.legal.document_parser import parse_document
+from lawtrace.environments.documents.decision import Document
+from lawtrace.environments.documents.decision_parser import parse_document
+from lawtrace.environments.documents.pages import text_lines
 from lawtrace.environments.legal.document_parts import DocumentPart, PartRange, paragraphs_by_part
-from lawtrace.environments.legal.page_layout import decision_text
 
 Sections = Sequence[tuple[str, DocumentPart, Sequence[str]]]
 
@@ -172,7 +172,7 @@ def mapped(document: Document) -> dict[str, str]:
     ],
 )
 def test_parts_come_out_right_in_every_template(template: Callable[[], str]) -> None:
-    read = decision_text(template())
+    read = text_lines(template())
     document = parse_document(read.lines, read.notes)
     texts = [" ".join(text.split()) for _, _, paragraphs in SECTIONS for text in paragraphs]
     assert [paragraph.text for paragraph in document.paragraphs()] == texts
@@ -185,7 +185,7 @@ def test_headings_of_three_kinds_nest() -> None:
         "I. FACTS\n1. One thing happened.\nA. The attack\n2. It began in May.\nLater events\n3. It ended.\n"
         "B. The report\n4. It was late.\nII. FINDINGS\n5. The Office finds a breach.\nC. Other\n6. Nothing.\n"
     )
-    document = parse_document(decision_text(text).lines)
+    document = parse_document(text_lines(text).lines)
     assert [path for path, section in document.outline() if section.paragraphs] == [
         "I. FACTS",
         "I. FACTS > A. The attack",
@@ -199,6 +199,6 @@ def test_headings_of_three_kinds_nest() -> None:
 def test_a_lost_number_ends_nothing() -> None:
     numbers = [number for number in range(1, 40) if number not in {9, 10, 11, 12, 13}]
     text = "\n".join(f"{number}. Paragraph {number} is complete." for number in numbers)
-    document = parse_document(decision_text(text).lines)
+    document = parse_document(text_lines(text).lines)
     assert [paragraph.ref for paragraph in document.paragraphs()] == [str(number) for number in numbers]
     assert document.parse_warnings == ("paragraph 14 follows 8: 5 numbers are missing",)

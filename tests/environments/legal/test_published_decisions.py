@@ -12,10 +12,9 @@ from autogen_core.models import SystemMessage
 from lawtrace.agents.legal.scripted import section_classifier
 from lawtrace.agents.legal.scripted.section_classifier import HEADING_PATTERNS, map_parts
 from lawtrace.agents.legal.section_mapper import shown_paragraphs
-from lawtrace.environments.legal.decision_files import read_decision
-from lawtrace.environments.legal.document import Document
+from lawtrace.environments.documents.decision import Document
+from lawtrace.environments.documents.decision_parser import read_decision
 from lawtrace.environments.legal.document_checks import check_mapped
-from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import PartRange, paragraphs_by_part
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"
@@ -89,8 +88,7 @@ def test_held_out_decisions(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def parsed(name: str) -> Document:
-    text = read_decision(SHARED / "decisions" / f"{name}.txt")
-    return parse_document(text.lines, text.notes)
+    return read_decision(SHARED / "decisions" / f"{name}.txt")
 
 
 def mapped(document: Document) -> list[PartRange]:

@@ -1,14 +1,14 @@
 """Lengths of parts and shares of elements, counted as in the paper."""
 
+from lawtrace.environments.documents.decision_parser import parse_document
+from lawtrace.environments.documents.pages import text_lines
 from lawtrace.environments.legal.case import build_case
-from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import PartRange
-from lawtrace.environments.legal.page_layout import decision_text
 from lawtrace.runs.legal.case_statistics import element_counts, part_lengths
 from lawtrace.runs.legal.charts import Bar, case_figures, question_bars
 from tests.support.legal.small_cases import BOTTLES
 
-DOCUMENT = parse_document(decision_text("\n".join(f"{number}. Paragraph." for number in range(1, 7))).lines)
+DOCUMENT = parse_document(text_lines("\n".join(f"{number}. Paragraph." for number in range(1, 7))).lines)
 CASE = build_case(
     "six",
     DOCUMENT,

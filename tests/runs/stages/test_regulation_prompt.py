@@ -7,7 +7,7 @@ import pytest
 
 from lawtrace.agents.prompt_context import PromptContext, RegulationText, tools_system
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
-from lawtrace.environments.regulations.documents import read_published_law
+from lawtrace.environments.regulations.published_law import read_published_law
 from lawtrace.runs.stages.artifacts import ATTEMPTS, EXTRACTED_RULES
 from lawtrace.runs.stages.pipeline import TASK_STAGES
 from lawtrace.runs.stages.regulation_prompt import Law

@@ -12,9 +12,9 @@ from functools import cached_property, lru_cache
 from itertools import combinations
 from pathlib import Path
 
-from lawtrace.environments.regulations.files import read_bytes
-from lawtrace.environments.regulations.formats import FORMATS, SUFFIXES, read_legal_text
-from lawtrace.environments.regulations.legal_text import LegalText
+from lawtrace.environments.documents.files import read_bytes
+from lawtrace.environments.documents.law_parser import FORMATS, SUFFIXES, read_legal_text
+from lawtrace.environments.documents.legal_text import LegalText
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.schemas.errors import InputError
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lawtrace.environments.regulations.lines import Line
+from lawtrace.environments.documents.lines import Line
 
 _ROMAN = re.compile(r"^(?P<label>[IVX]{1,6})(?P<dot>[.)]|\s?[-–—:])?\s+(?=\S)")
 _LETTER = re.compile(r"^\(?(?P<label>[A-Z])[.)]\s+(?=\S)")

@@ -10,8 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
+from typing import Literal
 
-from lawtrace.environments.regulations.lines import Line
+from lawtrace.environments.documents.law_headings import division_heading, may_head_unit
+from lawtrace.environments.documents.lines import DocumentLines, Line
 
 _PAGE_NUMBER = re.compile(
     r"^(?P<indent>\s*)(?P<word>page\s+)?[-–—]?\s?(?P<number>\d{1,3})(?P<of>\s+of\s+\d+)?\s?[-–—]?(?P<rest>(?=\D).*|)$",
@@ -40,32 +42,32 @@ _SMALLEST_PAGE, _LARGEST_PAGE = 8, 110
 """Lines of a page, on average, that a sequence of page numbers must agree with."""
 
 
-@dataclass(frozen=True, slots=True)
-class PageLine(Line):
-    """A line with the blank space above it. ``gap``: whether that is more than between the lines of a paragraph."""
+def text_lines(text: str, profile: Literal["law", "decision"] = "decision") -> DocumentLines:
+    """The lines of a text without what belongs to its pages.
 
-    gap: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class DecisionText:
-    """The lines of a decision and its footnotes, which are no lines of it."""
-
-    lines: Sequence[Line]
-    notes: tuple[str, ...] = ()
-
-
-def decision_text(text: str) -> DecisionText:
-    """The text of a decision without what belongs to its pages."""
-    pages = [[line for line in page if not _LEADERS.search(line.text)] for page in _split_pages(text)]
-    pages, notes = _without_footnotes(_without_running_heads(pages))
+    In a decision tables of contents and footnotes are left out, too, and short lines that are repeated all over it. In
+    a law all that may be articles and their titles.
+    """
+    pages = _split_pages(text)
+    if profile == "law":
+        lines = _without_running_heads(pages, anywhere=False)
+        return DocumentLines([line for page in lines for line in page], left_out=_left_out(text, lines))
+    pages = [[line for line in page if not _LEADERS.search(line.text)] for page in pages]
+    pages, notes = _without_footnotes(_without_running_heads(pages, anywhere=True))
     lines = [line for page in pages for line in page]
     if len(pages) > 1:
         lines = [line for line in lines if not (line.text.startswith(" " * 8) and _MARKS.match(line.text))]
-    return DecisionText(lines, tuple(notes))
+    return DocumentLines(lines, tuple(notes))
 
 
-def _split_pages(text: str) -> list[list[PageLine]]:
+def _left_out(text: str, pages: Sequence[Sequence[Line]]) -> tuple[str, ...]:
+    """The rows of the text that are on no page."""
+    kept = Counter(line.text for page in pages for line in page)
+    rows = Counter(row.rstrip() for row in re.split(r"[\n\f]", text) if row.strip())
+    return tuple((rows - kept).elements())
+
+
+def _split_pages(text: str) -> list[list[Line]]:
     if "\f" in text:
         parts = text.split("\f")
         return _without_page_numbers([_lines_of(part.splitlines(), number) for number, part in enumerate(parts, 1)])
@@ -80,7 +82,7 @@ def _split_pages(text: str) -> list[list[PageLine]]:
     return [_lines_of(page, number) for number, page in enumerate(pages, 1)]
 
 
-def _lines_of(rows: Sequence[str], page: int) -> list[PageLine]:
+def _lines_of(rows: Sequence[str], page: int) -> list[Line]:
     """The lines that are not blank; what is usual between two lines is no gap."""
     found: list[tuple[str, int]] = []
     blank = 0
@@ -91,7 +93,7 @@ def _lines_of(rows: Sequence[str], page: int) -> list[PageLine]:
         else:
             blank += 1
     usual = median([above for _, above in found[1:]]) if len(found) > 1 else 0
-    return [PageLine(row, page, gap=above > usual) for row, above in found]
+    return [Line(row, page, gap=above > usual) for row, above in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +191,7 @@ def _plausible(chain: Sequence[_Candidate], ordinal: Sequence[int], filled: int)
     return chain[0].shape != "alone" or (_SMALLEST_PAGE <= usual <= _LARGEST_PAGE and whole and len(chain) >= 3)
 
 
-def _without_page_numbers(pages: list[list[PageLine]]) -> list[list[PageLine]]:
+def _without_page_numbers(pages: list[list[Line]]) -> list[list[Line]]:
     """Pages of a format that has them, without lines at their edges that hold the number of the page."""
     offsets = Counter[int]()
     places: list[dict[int, int]] = []
@@ -219,12 +221,12 @@ def _key(text: str) -> str:
     return re.sub(r"[^a-z#]+", "", re.sub(r"\d+", "#", text.casefold()))
 
 
-def _without_running_heads(pages: Sequence[Sequence[PageLine]]) -> list[list[PageLine]]:
-    heads = _running_heads(pages)
+def _without_running_heads(pages: Sequence[Sequence[Line]], *, anywhere: bool) -> list[list[Line]]:
+    heads = _running_heads(pages, repeated=anywhere)
     texts = sorted({text for text in heads.values() if len(text) >= 8}, key=len, reverse=True)
-    kept: list[list[PageLine]] = []
+    kept: list[list[Line]] = []
     for page in pages:
-        lines: list[PageLine] = []
+        lines: list[Line] = []
         for line in page:
             if _key(line.text) in heads and not _PARAGRAPH.match(line.text):
                 continue
@@ -236,8 +238,8 @@ def _without_running_heads(pages: Sequence[Sequence[PageLine]]) -> list[list[Pag
     return kept
 
 
-def _running_heads(pages: Sequence[Sequence[PageLine]]) -> dict[str, str]:
-    """The keys of running heads, with one of their texts.
+def _running_heads(pages: Sequence[Sequence[Line]], *, repeated: bool) -> dict[str, str]:
+    """The keys of running heads, with one of their texts. ``repeated``: wherever they stand.
 
     A head stands at the edge of a quarter of the pages. A short line that no sentence ends, repeated all over the text,
     is one, too: where pages were lost, and for marks of classification.
@@ -258,18 +260,22 @@ def _running_heads(pages: Sequence[Sequence[PageLine]]) -> dict[str, str]:
             texts.setdefault(_key(line.text), text)
     least = max(3, len(pages) / 4)
     found = {key for key, count in at_edge.items() if count >= least and len(pages) >= 3}
-    for key, count in anywhere.items():
+    for key, count in anywhere.items() if repeated else ():
         apart = [after - before for before, after in pairwise(places[key])]
         if count >= max(4, ordinal / 250) and median(apart) >= _SMALLEST_PAGE and min(apart) > 1:
             found.add(key)
     if len(pages) == 2:
         found |= {key for key, count in at_edge.items() if count == 2 and "#" not in key}
-    return {key: texts[key] for key in found if key.replace("#", "")}
+    return {key: texts[key] for key in found if key.replace("#", "") and not _heads_provision(texts[key])}
 
 
-def _without_footnotes(pages: Sequence[Sequence[PageLine]]) -> tuple[list[list[PageLine]], list[str]]:
+def _heads_provision(text: str) -> bool:
+    return may_head_unit(text) or division_heading(Line(text), text, has_units=True) is not None
+
+
+def _without_footnotes(pages: Sequence[Sequence[Line]]) -> tuple[list[list[Line]], list[str]]:
     """Separate the footnotes at the foot of each page: they are numbered through, or from one on each page."""
-    kept: list[list[PageLine]] = []
+    kept: list[list[Line]] = []
     notes: list[str] = []
     last = 0
     for page in pages:
@@ -288,7 +294,7 @@ def _without_footnotes(pages: Sequence[Sequence[PageLine]]) -> tuple[list[list[P
     return kept, notes
 
 
-def _first_note(page: Sequence[PageLine], last: int) -> tuple[int, int]:
+def _first_note(page: Sequence[Line], last: int) -> tuple[int, int]:
     """Where the footnotes of a page begin, and the number of the first; the end of the page if there are none."""
     for expected in (range(last + 1, last + _LARGEST_GAP), {1}):
         for place in range(len(page) * 2 // 5, len(page)):
@@ -304,7 +310,7 @@ def _first_note(page: Sequence[PageLine], last: int) -> tuple[int, int]:
     return len(page), last
 
 
-def _reads_as_note(text: str | None, page: Sequence[PageLine], place: int) -> bool:
+def _reads_as_note(text: str | None, page: Sequence[Line], place: int) -> bool:
     """Whether a line beginning with a number is a note and not the middle of a sentence."""
     if text is None:
         return True

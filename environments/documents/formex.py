@@ -7,7 +7,7 @@ other files. A document type may be named; entities may not be declared.
 from collections.abc import Mapping
 from xml.parsers import expat
 
-from lawtrace.environments.regulations.lines import Line
+from lawtrace.environments.documents.lines import Line
 from lawtrace.schemas.errors import InputError
 
 _HEADINGS: Mapping[str, int] = {"TI": 1, "STI": 1, "TI.ART": 4, "STI.ART": 4, "TITLE": 1, "TI.CJT": 1}

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawtrace.environments.regulations.legal_text import LegalText
-from lawtrace.environments.regulations.lines import Line, split_page_furniture
-from lawtrace.environments.regulations.parser import parse_legal_text
+from lawtrace.environments.documents.law_parser import parse_legal_text
+from lawtrace.environments.documents.legal_text import LegalText
+from lawtrace.environments.documents.lines import Line
+from lawtrace.environments.documents.pages import text_lines
 from lawtrace.schemas.errors import InputError
 
 
@@ -18,7 +19,7 @@ def squeezed(text: str) -> str:
 
 
 def parse(text: str) -> LegalText:
-    legal = parse_legal_text(split_page_furniture(text)[0])
+    legal = parse_legal_text(text_lines(text, "law").lines)
     assert squeezed("".join(legal.words())) == squeezed(text)
     return legal
 

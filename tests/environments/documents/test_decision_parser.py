@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 
-from lawtrace.environments.legal.decision_files import read_decision
-from lawtrace.environments.legal.document import Document
-from lawtrace.environments.legal.document_parser import parse_document
-from lawtrace.environments.legal.page_layout import decision_text
-from lawtrace.environments.regulations.html import html_lines
+from lawtrace.environments.documents.decision import Document
+from lawtrace.environments.documents.decision_parser import parse_document, read_decision
+from lawtrace.environments.documents.html import html_lines
+from lawtrace.environments.documents.pages import text_lines
 from lawtrace.schemas.errors import InputError
 
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "decisions"
@@ -69,12 +68,7 @@ Head of Office
 
 
 def parsed(text: str) -> Document:
-    found = decision_text(text)
-    return parse_document(found.lines, found.notes)
-
-
-def read(path: Path) -> Document:
-    found = read_decision(path)
+    found = text_lines(text)
     return parse_document(found.lines, found.notes)
 
 
@@ -175,7 +169,7 @@ def test_a_pdf_is_read_by_pages(tmp_path: Path) -> None:
             for place, line in enumerate(lines):
                 figure.text(0.1, 0.9 - place * 0.08, line)  # pyright: ignore[reportUnknownMemberType]
             pdf.savefig(figure)  # pyright: ignore[reportUnknownMemberType]
-    document = read(path)
+    document = read_decision(path)
     assert outline(document) == {"": ["1"], "Findings": ["2"]}
     assert texts(document)["2"] == "Article 32 was infringed."
     assert [paragraph.page for paragraph in document.paragraphs()] == [1, 2]
@@ -195,7 +189,7 @@ def test_columns_footnotes_and_running_heads_of_a_pdf(tmp_path: Path) -> None:
             for x, y, line, size in printed:
                 figure.text(x, y, line, size=size)  # pyright: ignore[reportUnknownMemberType]
             pdf.savefig(figure)  # pyright: ignore[reportUnknownMemberType]
-    document = read(path)
+    document = read_decision(path)
     assert outline(document) == {"BACKGROUND": ["1", "2"], "FINDINGS": ["3"]}
     assert texts(document)["1"].startswith("A laptop was stolen from the office.")
     assert texts(document)["3"] == "The Office finds that Article 32 was infringed."
@@ -206,7 +200,7 @@ def test_columns_footnotes_and_running_heads_of_a_pdf(tmp_path: Path) -> None:
     ("name", "content", "message"),
     [
         ("x.pdf", b"no pdf", "not a readable PDF"),
-        ("x.docx", b"", "is .pdf, .html or .txt"),
+        ("x.docx", b"", "is .pdf, .html, .md or .txt"),
         ("x.txt", b"\xff\xfe", "not UTF-8"),
         ("x.txt", b" \n", "is empty"),
     ],
@@ -214,7 +208,7 @@ def test_columns_footnotes_and_running_heads_of_a_pdf(tmp_path: Path) -> None:
 def test_other_files_are_rejected(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match=message):
-        read(tmp_path / name)
+        read_decision(tmp_path / name)
 
 
 WORDS = st.lists(st.sampled_from(["the", "Office", "found", "32", "records"]), min_size=1, max_size=12).map(" ".join)
@@ -246,7 +240,7 @@ def test_any_text_is_parsed_or_rejected(text: str) -> None:
 def test_the_penalty_notice_of_the_commissioner() -> None:
     if not SHARED.exists():
         pytest.skip("needs the decisions in ../shared/data/decisions")
-    document = read(SHARED / "tempcover_mpn.txt")
+    document = read_decision(SHARED / "tempcover_mpn.txt")
     sections = outline(document)
     assert [*sections][:5] == [
         "",
@@ -266,7 +260,7 @@ def test_the_penalty_notice_of_the_commissioner() -> None:
 def test_the_reprimand_of_the_commissioner() -> None:
     if not SHARED.exists():
         pytest.skip("needs the decisions in ../shared/data/decisions")
-    document = read(SHARED / "southend_council_reprimand.txt")
+    document = read_decision(SHARED / "southend_council_reprimand.txt")
     assert [paragraph.ref for paragraph in document.paragraphs()] == [f"1.{number}" for number in range(1, 26)]
     assert "Mitigating factors" in outline(document)
     assert texts(document)["1.6"].count("WDTK advised the Council") == 1

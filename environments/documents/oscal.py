@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from lawtrace.environments.documents.legal_text import LegalText, Node
 from lawtrace.environments.literals import fields_of, items_of
-from lawtrace.environments.regulations.legal_text import LegalText, Node
 from lawtrace.schemas.errors import InputError
 
 _INSERT = re.compile(r"\{\{\s*insert:\s*param,\s*([\w.-]+)\s*\}\}")

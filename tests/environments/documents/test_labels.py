@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawtrace.environments.regulations.labels import ListLabel, first_label, label_readings, read_labels
+from lawtrace.environments.documents.labels import ListLabel, first_label, label_readings, read_labels
 
 
 def styles(label: str) -> dict[str, tuple[int, str]]:

@@ -1,14 +1,34 @@
 """A legal text as a tree: divisions, articles or sections, paragraphs and points, each with its own words."""
 
 from collections.abc import Collection, Iterator
+from datetime import date
 from typing import Literal
 
 from pydantic import Field
 
-from lawtrace.environments.regulations.regulation import Provision
 from lawtrace.schemas.models import StrictModel
 
 NodeKind = Literal["division", "unit", "recital", "point", "passage", "note"]
+
+
+class Provision(StrictModel):
+    """The smallest citable part of a regulation."""
+
+    citation: str = Field(min_length=1)
+    text: str = Field(min_length=1)
+    opening: str | None = None
+    """For a point of a list: the words above the list that begin its sentence."""
+    heading: str | None = None
+    """The title of its article or section."""
+    within: tuple[str, ...] = ()
+    """The citations of the units above it, outermost first: a rule may cite a paragraph and mean all its points."""
+    in_force_from: date | None = None
+    """The first day on which it applies; None for that of its act. ``in_force_to``: the last one."""
+    in_force_to: date | None = None
+
+    def words(self) -> str:
+        """The quotable text: the opening of its list and its own words."""
+        return " ".join(f"{self.opening or ''} {self.text}".split())
 
 
 class Node(StrictModel):

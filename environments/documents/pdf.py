@@ -13,8 +13,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from lawtrace.environments.regulations.files import pdf_text
 from lawtrace.schemas.errors import InputError, OperationalError
+
+MAX_PAGES = 2_000
+MAX_CONTENT_BYTES = 40 * 1024 * 1024
+"""Of all pages, unpacked. Reading takes some seconds for each MB, and pages may share one packed content."""
 
 _SMALL = 0.85
 """Size of footnotes, at most, in sizes of the text."""
@@ -40,7 +43,7 @@ class _Word:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A printed line. ``bottom`` as a share of the height of the page."""
+    """A printed line. ``place``: its bottom as a share of the height of the page."""
 
     text: str
     words: int
@@ -48,43 +51,68 @@ class _Row:
     bottom: float
     size: float
 
+    @property
+    def head(self) -> tuple[str, int]:
+        """Its words without numbers, and its height on the page in steps."""
+        return re.sub(r"\d+", "", self.text).strip(), round(self.place * 50)
+
 
 @dataclass(frozen=True, slots=True)
 class PdfText:
-    """The text with form feeds between pages, and the footnotes."""
+    """The text with form feeds between pages, the footnotes, and the running heads."""
 
     text: str
     notes: tuple[str, ...]
+    running_heads: tuple[str, ...]
 
 
-def read_pdf_layout(path: Path) -> PdfText:
+def read_pdf(path: Path) -> PdfText:
     """The text of a PDF. Raises InputError; OperationalError without the extra ``pdf``."""
-    pdf_text(path)  # checks the limits
+    # An untyped optional library.
     try:
         pdfplumber: Any = import_module("pdfplumber")
+        errors: Any = import_module("pdfplumber.utils.exceptions")
     except ImportError as error:
         raise OperationalError(f"{path}: reading PDF needs the extra: pip install 'lawtrace[pdf]'") from error
     try:
         with pdfplumber.open(path) as pdf:
+            _check_limits(path, pdf.pages)
             pages = [_read_page(page) for page in pdf.pages]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except errors.PdfminerException as error:
+        if "Password" in repr(error):
+            raise InputError(f"{path}: is encrypted; save it without a password") from error
+        raise InputError(f"{path}: not a readable PDF: {error}") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"{path}: not a readable PDF: {error}") from error
     sizes = Counter[float]()
     for row in (row for page in pages for column in page for row in column):
         sizes[row.size] += row.words
-    usual = max(sizes, key=sizes.__getitem__, default=0.0)
+    if not sizes:
+        raise InputError(f"{path}: contains no text, only images; run OCR first")
+    usual = max(sizes, key=sizes.__getitem__)
     heads = _running_heads(pages)
-    texts: list[str] = []
-    notes: list[str] = []
+    texts, notes, left_out = list[str](), list[str](), list[str]()
     for page in pages:
         lines: list[str] = []
         for column in page:
-            rows = [row for row in column if _head(row) not in heads]
+            rows = [row for row in column if row.head not in heads]
+            left_out += [row.text for row in column if row.head in heads]
             last = max((place for place, row in enumerate(rows) if row.size > _SMALL * usual), default=-1)
             lines += _lines(rows[: last + 1])
             notes += [row.text for row in rows[last + 1 :]]
         texts.append("\n".join(lines))
-    return PdfText("\f".join(texts), _joined_notes(notes))
+    return PdfText("\f".join(texts), _joined_notes(notes), tuple(left_out))
+
+
+def _check_limits(path: Path, pages: Sequence[Any]) -> None:
+    if len(pages) > MAX_PAGES:
+        raise InputError(f"{path}: has {len(pages)} pages, the limit is {MAX_PAGES}")
+    resolve: Any = import_module("pdfminer.pdftypes").resolve1
+    size = 0
+    for page in pages:
+        size += sum(len(resolve(one).get_data()) for one in page.page_obj.contents)
+        if size > MAX_CONTENT_BYTES:
+            raise InputError(f"{path}: has more than {MAX_CONTENT_BYTES // 2**20} MB of page content, unpacked")
 
 
 def _read_page(page: Any) -> list[list[_Row]]:  # noqa: ANN401 (an untyped optional library)
@@ -127,19 +155,11 @@ def _rows(words: Sequence[_Word], height: float) -> list[_Row]:
     ]
 
 
-def _head(row: _Row) -> tuple[str, int]:
-    """The words of a row without numbers, and its height on the page in steps."""
-    return re.sub(r"\d+", "", row.text).strip(), round(row.place * 50)
-
-
 def _running_heads(pages: Sequence[Sequence[Sequence[_Row]]]) -> set[tuple[str, int]]:
-    seen = Counter(
-        head
-        for page in pages
-        for head in {
-            _head(row) for column in page for row in column if not _MARGIN < row.place < 1 - _MARGIN and _head(row)[0]
-        }
-    )
+    seen = Counter[tuple[str, int]]()
+    for page in pages:
+        margin = [row for column in page for row in column if not _MARGIN < row.place < 1 - _MARGIN]
+        seen.update({row.head for row in margin if row.head[0]})
     return {head for head, count in seen.items() if count > 2 and count >= _MOST * len(pages)}
 
 

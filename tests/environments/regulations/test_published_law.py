@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.environments.regulations.documents import (
+from lawtrace.environments.regulations.published_law import (
     PublishedLaw,
     all_files,
     files_digest,

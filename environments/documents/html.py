@@ -1,14 +1,20 @@
 """HTML and XHTML to lines, one per block. Entities that the document declares are never expanded."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import unescape
 from html.parser import HTMLParser
 from string import ascii_lowercase
 
-from lawtrace.environments.regulations.labels import roman_numeral
-from lawtrace.environments.regulations.lines import Line
+from lawtrace.environments.documents.labels import roman_numeral
+from lawtrace.environments.documents.lines import Line
 
-_BLOCKS = frozenset({"p", "li", "div", "td", "th", "blockquote", "section", "article", "br", "tr", "pre", "dd", "dt"})
+_BLOCKS = frozenset({"p", "li", "div", "td", "th", "blockquote", "section", "article", "tr", "pre", "dd", "dt"})
+_BOLD = frozenset({"b", "strong"})
+_BOLD_LEVEL = 7
+_BOLD_HEADING = re.compile(r"(?=.*[^\W\d]{3})[\dA-Z“‘(][^\n]{0,160}[^\s.;:,]")
+"""A block in bold type that is short and ends no sentence is a heading, below those that the page marks."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _SILENT = frozenset({"script", "style", "head", "nav", "footer", "template"})
 _NESTING = frozenset({"ol", "ul", "table"})
@@ -51,6 +57,8 @@ class _HtmlLines(HTMLParser):
         self._level = 0
         self._note = False
         self._silent = 0
+        self._bold = 0
+        self._plain = False
         self._depth = 0
         self._label = ""
         self._lists: list[_Numbering | None] = []
@@ -62,6 +70,12 @@ class _HtmlLines(HTMLParser):
         elif tag in _HEADINGS:
             self._end()
             self._level = _HEADINGS[tag]
+        elif tag in _BOLD:
+            self._bold += 1
+        elif tag == "br":
+            level, note = self._level, self._note
+            self._end()
+            self._level, self._note = level, note
         elif tag in _NESTING:
             self._end()
             self._depth += 1
@@ -86,12 +100,15 @@ class _HtmlLines(HTMLParser):
             self._depth = max(0, self._depth - 1)
             if tag != "table" and self._lists:
                 self._lists.pop()
+        elif tag in _BOLD:
+            self._bold = max(0, self._bold - 1)
         elif tag in _HEADINGS or tag in _BLOCKS:
             self._end()
 
     def handle_data(self, data: str) -> None:
         if not self._silent:
             self._words.append(data)
+            self._plain |= not self._bold and bool(data.strip())
 
     def close(self) -> None:
         super().close()
@@ -100,13 +117,15 @@ class _HtmlLines(HTMLParser):
     def _end(self) -> None:
         text = " ".join("".join(self._words).split())
         if text and text != self._label:  # the number of an item is kept until its text
-            self.lines.append(Line(text, level=self._level, depth=self._depth, note=self._note))
+            bold = not self._plain and not self._label and _BOLD_HEADING.fullmatch(text)
+            level = self._level or (_BOLD_LEVEL if bold else 0)
+            self.lines.append(Line(text, level=level, depth=self._depth, note=self._note))
             self._words.clear()
             self._label = ""
         else:
             # A number alone belongs to the next block.
             self._words = [f"{text} "] if text else []
-        self._level, self._note = 0, False
+        self._level, self._note, self._plain = 0, False, False
 
 
 def html_lines(text: str) -> list[Line]:
@@ -115,3 +134,11 @@ def html_lines(text: str) -> list[Line]:
     parser.feed(text)
     parser.close()
     return parser.lines
+
+
+def preformatted_text(text: str) -> str:
+    """The text of the ``pre`` elements of a page, if most of its text is in them; else empty."""
+    blocks = re.findall(r"<pre\b[^>]*>(.*?)</pre>", text, re.DOTALL | re.IGNORECASE)
+    plain = "\n\n".join(unescape(re.sub(r"<[^>]*>", "", block)) for block in blocks)
+    whole = sum(len(line.text) for line in html_lines(text)) if plain else 0
+    return plain if len("".join(plain.split())) * 2 > whole else ""

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lawtrace.environments.regulations.lines import Line
+from lawtrace.environments.documents.lines import Line
 
 Number = tuple[int, ...]
 

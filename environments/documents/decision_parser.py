@@ -4,9 +4,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from lawtrace.environments.legal.document import Document, Paragraph, Section
-from lawtrace.environments.legal.headings import (
+from lawtrace.environments.documents.decision import Document, Paragraph, Section
+from lawtrace.environments.documents.decision_headings import (
     ANNEX,
     LETTER_RANK,
     SENTENCE_END,
@@ -17,9 +18,9 @@ from lawtrace.environments.legal.headings import (
     is_strong,
     looks_like_heading,
 )
-from lawtrace.environments.legal.numbering import Number, NumberedLine, number_paragraphs
-from lawtrace.environments.legal.page_layout import PageLine
-from lawtrace.environments.regulations.lines import Line
+from lawtrace.environments.documents.files import read_lines
+from lawtrace.environments.documents.lines import Line
+from lawtrace.environments.documents.numbering import Number, NumberedLine, number_paragraphs
 from lawtrace.schemas.errors import InputError
 
 _CLOSING = re.compile(r"^(?:dated\b|signed\b|yours\b|for and on behalf of\b)", re.IGNORECASE)
@@ -66,6 +67,12 @@ class _OpenSection:
     @property
     def filled(self) -> bool:
         return bool(self.paragraphs or self.sections)
+
+
+def read_decision(path: Path) -> Document:
+    """Read a decision. Raises InputError; OperationalError for a PDF without the extra ``pdf``."""
+    read = read_lines(path, "decision")
+    return parse_document(read.lines, read.notes)
 
 
 def parse_document(lines: Sequence[Line], notes: Sequence[str] = ()) -> Document:
@@ -197,7 +204,7 @@ class _Parser:
         text = above.text.strip()
         if start - 1 in self._numbers and not self._numbers[start - 1].rest:
             return False
-        gap = isinstance(self._lines[start], PageLine) and _gap(self._lines[start])
+        gap = self._lines[start].gap
         if self._is_front(start):
             opening = _OPENING.match(self._lines[start].text.strip())
             return gap or clear or opening is not None or SENTENCE_END.search(text) is not None
@@ -259,9 +266,9 @@ class _Parser:
         """Whether a short line has blank space above and below."""
         line, below = self._lines[place], self._lines[place + 1 : place + 2]
         return (
-            (place == 0 or _gap(line))
+            (place == 0 or line.gap)
             and bool(below)
-            and _gap(below[0])
+            and below[0].gap
             and len(line.text.split()) <= _SHORT_HEADING
             and not _ITEM.match(line.text)
             and not _ADDRESS.match(line.text.strip())
@@ -316,7 +323,7 @@ class _Parser:
             return False
         above = self._lines[place - 1]
         ended = SENTENCE_END.search(above.text) is not None and not above.text.rstrip().endswith((":", ";"))
-        blank = _gap(line) or (line.text[:1].isspace() and not above.text[:1].isspace())
+        blank = line.gap or (line.text[:1].isspace() and not above.text[:1].isspace())
         return ended and line.text.strip()[:1].isupper() and (blank or not self._numbers)
 
     def _begin_paragraph(self, one: NumberedLine, line: Line) -> None:
@@ -373,10 +380,6 @@ class _Parser:
     def _prefix(self) -> str:
         again = f"{self._again}:" if self._again > 1 else ""
         return f"{self._annex}/{again}" if self._annex else again
-
-
-def _gap(line: Line) -> bool:
-    return isinstance(line, PageLine) and line.gap
 
 
 def _indent(line: Line) -> int:

@@ -8,8 +8,11 @@ precedence. Everything that is not a label is text, and all text is kept.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from lawtrace.environments.regulations.headings import (
+from lawtrace.environments.documents.files import read_lines, read_text
+from lawtrace.environments.documents.labels import LabelReading, ListLabel, first_label, read_labels
+from lawtrace.environments.documents.law_headings import (
     ANNEXES,
     HEADING_WORDS,
     detect_heading_style,
@@ -18,10 +21,10 @@ from lawtrace.environments.regulations.headings import (
     read_decimal,
     unit_heading,
 )
-from lawtrace.environments.regulations.labels import LabelReading, ListLabel, first_label, read_labels
-from lawtrace.environments.regulations.legal_text import LegalText, Node, NodeKind
-from lawtrace.environments.regulations.lines import Line
-from lawtrace.environments.regulations.paragraphs import DEFINITION, unwrap_lines
+from lawtrace.environments.documents.legal_text import LegalText, Node, NodeKind
+from lawtrace.environments.documents.lines import Line
+from lawtrace.environments.documents.oscal import parse_oscal
+from lawtrace.environments.documents.paragraphs import DEFINITION, unwrap_lines
 from lawtrace.schemas.errors import InputError
 
 _NOTE = re.compile(r"^\[.*\]$")
@@ -65,6 +68,30 @@ class _OpenNode:
         return self.pieces[-1] if self.pieces else ""
 
 
+SUFFIXES = frozenset({".txt", ".text", ".md", ".markdown", ".html", ".htm", ".xhtml", ".xml", ".json", ".pdf"})
+"""Of the files that `read_legal_text` reads, in lower case."""
+FORMATS = ".txt, .md, .html, .xhtml, .xml (Formex), .json (OSCAL) or .pdf"
+
+
+def read_legal_text(path: Path) -> LegalText:
+    """Read a regulation. Raises InputError naming the file and the remedy; OperationalError for a PDF without the extra
+    ``pdf``."""
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InputError(f"{path}: a regulation is {FORMATS}; a restated one is .toml")
+    try:
+        if suffix == ".json":
+            text = parse_oscal(read_text(path))
+        else:
+            read = read_lines(path, "law")
+            text = parse_legal_text(read.lines).model_copy(update={"notes": read.notes, "left_out": read.left_out})
+    except InputError as error:
+        raise error if str(path) in str(error) else InputError(f"{path}: {error}") from error
+    if not any(char.isalpha() for provision in text.provisions() for char in provision.text):
+        raise InputError(f"{path}: contains no provision: nothing citable has text")
+    return text
+
+
 def parse_legal_text(lines: Sequence[Line]) -> LegalText:
     """Build the tree. Raises InputError if it has no text."""
     parser = _Parser([line for line in lines if line.text.strip()])
@@ -74,15 +101,13 @@ def parse_legal_text(lines: Sequence[Line]) -> LegalText:
     return LegalText(
         title="\n".join(parser.title),
         nodes=tuple(node.closed() for node in parser.root.nodes),
-        notes=tuple(parser.notes),
         parse_warnings=tuple(parser.parse_warnings),
     )
 
 
 class _Parser:
     def __init__(self, lines: Sequence[Line]) -> None:
-        self.notes = [line.text.strip() for line in lines if line.note]
-        self._lines = unwrap_lines([line for line in lines if not line.note])
+        self._lines = unwrap_lines(lines)
         self.title: list[str] = []
         self.parse_warnings: list[str] = []
         self.root = _OpenNode("division", rank=-1)

@@ -8,9 +8,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lawtrace.environments.regulations.headings import division_heading, may_head_unit, read_decimal, unit_heading
-from lawtrace.environments.regulations.labels import read_labels
-from lawtrace.environments.regulations.lines import Line
+from lawtrace.environments.documents.labels import read_labels
+from lawtrace.environments.documents.law_headings import division_heading, may_head_unit, read_decimal, unit_heading
+from lawtrace.environments.documents.lines import Line
 
 DEFINITION = re.compile(
     r"(?P<term>(?!(?:The|This|These|A|An|If|For|As|In|It|Any|Each|Such)\b)[A-Z][\w’'/-]*(?: [\w’'/-]+){0,5}?)"

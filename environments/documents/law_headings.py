@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from lawtrace.environments.regulations.lines import Line
+from lawtrace.environments.documents.lines import Line
 
 ANNEXES = ("Annex", "Appendix", "Schedule")
 """First words of citations of annexes. Their divisions are cited, and their points follow after a comma."""

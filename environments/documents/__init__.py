@@ -1,0 +1,1 @@
+"""One reader of documents, laws and decisions: files to lines, lines to trees."""
