@@ -20,7 +20,7 @@ from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.toml_file import place_in_toml, read_toml
 from lawtrace.schemas.errors import FormulaError, InputError, describe_validation_error, input_errors
-from lawtrace.schemas.events import SPEAKERS, Event
+from lawtrace.schemas.events import CALLS, SPEAKERS, Event
 from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.questions import Legality, Question, RuleSource, TraceOutcome, Under
 from lawtrace.schemas.violations import TemplateName
@@ -230,6 +230,18 @@ class Rule(StrictModel):
         """What it asks of messages that a model has to judge, each with the speaker."""
         found = fields_read(self.parsed)
         return frozenset((tool, str(one.path[1])) for tool, one in found if tool in SPEAKERS and one.path[0] == SAYS)
+
+    @cached_property
+    def asks_calls(self) -> bool:
+        """Whether it asks which tools a message of the agent calls."""
+        return any(tool in SPEAKERS and field.path[0] == CALLS for tool, field in fields_read(self.parsed))
+
+    @property
+    def audits_only(self) -> str | None:
+        """Why only an audit can judge it; None if others can, too."""
+        if self.predicates:
+            return "asks what messages say"
+        return "asks which tools a message calls" if self.asks_calls else None
 
     @cached_property
     def asks_actor(self) -> bool:

@@ -31,6 +31,9 @@ SPEAKERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 )
 """Messages are events, too: of these pseudo-tools, with these arguments. `words`: of the text, in lower case."""
 
+CALLS: Final = "calls"
+"""The argument of a message of the agent that lists the tools which it calls, where a rule asks."""
+
 
 @dataclass(frozen=True, slots=True)
 class Actor:

@@ -14,7 +14,7 @@ from lawtrace.runs.audit.predicates import Asked, judged_by
 from lawtrace.runs.audit.transcripts import Transcript, Turn
 from lawtrace.runs.scoring.judge import RuleJudge
 from lawtrace.schemas.audit_rows import AuditRow, OlderVerdict, sentence_of
-from lawtrace.schemas.events import SPEAKERS, Actor, Event, Json, event_labels, message_event
+from lawtrace.schemas.events import CALLS, SPEAKERS, Actor, Event, Json, event_labels, message_event
 from lawtrace.schemas.questions import Legality, ReadingsVerdict
 from lawtrace.schemas.verdict_rows import RuleVerdict
 from lawtrace.solver.logic.syntax import SAYS
@@ -51,6 +51,7 @@ class TranscriptAuditor:
         self._says: Final = says
         asked = sorted({one for rule in (*rules, *(against or ())) for one in rule.predicates})
         self._predicates: Final = {name: [text for speaker, text in asked if speaker == name] for name in SPEAKERS}
+        self._asks_calls: Final = any(rule.asks_calls for rule in (*rules, *(against or ())))
         self._asks_actor: Final = any(rule.asks_actor for rule in (*rules, *(against or ())))
         self._rules: Final = _RuleSet(rules, environment, complete=complete)
         self._older: Final = None if against is None else _RuleSet(against, environment, complete=complete)
@@ -63,7 +64,8 @@ class TranscriptAuditor:
         environment = self._environment
         if transcript.trouble is not None:
             return invalid_row(transcript, transcript.trouble)
-        turns = [turn for turn in transcript.turns if not _is_users_own(environment, turn)]
+        recorded = transcript.turns_with(silent=self._asks_calls)
+        turns = [turn for turn in recorded if not _is_users_own(environment, turn)]
         called = [turn.call.tool for turn in turns if turn.call is not None]
         unknown = [tool for tool in called if tool not in environment.tools]
         names = ", ".join(dict.fromkeys(unknown))
@@ -76,7 +78,7 @@ class TranscriptAuditor:
             notes.append(f"the clock goes back at message {backwards}; its times are not used")
         by = transcript.by or (Actor() if self._asks_actor else None)
         whole = None if by is None else replace(by, session=by.session or transcript.id)
-        events = tuple(self._with_says(_event(environment, turn, whole, timed=not backwards)) for turn in turns)
+        events = tuple(self._with_asked(turn, _event(environment, turn, whole, timed=not backwards)) for turn in turns)
         gaps = find_gaps(environment, turns, events)
         verdicts = self._rules.judge(events, gaps)
         if not called and not self._joined and all(verdict.outcome == "never triggered" for verdict in verdicts):
@@ -98,8 +100,10 @@ class TranscriptAuditor:
             at_reference=tuple(verdict.rule for verdict in verdicts if verdict.rule in demanded),
         )
 
-    def _with_says(self, event: Event) -> Event:
-        """A message with what is known of what it says."""
+    def _with_asked(self, turn: Turn, event: Event) -> Event:
+        """A message with what rules ask of it: what it calls, and what is known of what it says."""
+        if self._asks_calls and turn.call is None and event.tool == "agent":
+            event = replace(event, arguments={**event.arguments, CALLS: [*(turn.message.turn or ())]})
         if not (asked := self._predicates.get(event.tool)):
             return event
         says: dict[str, Json] = {**judged_by(self._says, event.tool, asked, str(event.arguments.get("text", "")))}

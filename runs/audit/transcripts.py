@@ -66,6 +66,8 @@ class RecordedMessage:
         time: in seconds since 1970, if it is recorded.
         by: who acts, if that is not who acts in the whole conversation.
         place: where it stands, if not at its place in its transcript.
+        turn: in a `Transcript`, the tools that the agent calls in the turn that begins here, without an answer in
+            between; None if none begins.
     """
 
     speaker: Speaker | None
@@ -75,6 +77,7 @@ class RecordedMessage:
     time: int | None = None
     by: Actor | None = None
     place: str | None = None
+    turn: tuple[str, ...] | None = None
 
 
 class Turn(NamedTuple):
@@ -109,8 +112,12 @@ class Transcript:
     @property
     def turns(self) -> Iterator[Turn]:
         """What is said and called, in order."""
+        return self.turns_with(silent=False)
+
+    def turns_with(self, *, silent: bool) -> Iterator[Turn]:
+        """What is said and called, in order. ``silent``: messages of the agent without words, too, if they call."""
         for number, message in enumerate(self.messages, 1):
-            if message.speaker is not None:
+            if message.speaker is not None or (silent and message.turn):
                 yield Turn(number, message, None)
             for call in message.calls:
                 yield Turn(number, message, call)
@@ -130,6 +137,8 @@ def make_transcript(
     """
     answers, lost = _match_answers(messages)
     read = [_read_message(message, index, answers) for index, message in enumerate(messages)]
+    for index, tools in _agent_turns(messages).items():
+        read[index] = replace(read[index], turn=tuple(tools))
     notes = (f"{lost} answer(s) belong to no recorded call",) if lost else ()
     return Transcript(place, name, read, labels=labels or {}, notes=notes, reference=tuple(reference))
 
@@ -145,6 +154,24 @@ def _read_message(
         for position, call in enumerate(message.calls)
     ]
     return replace(message, speaker=None if silent else speaker, calls=calls)
+
+
+def _agent_turns(messages: Sequence[RecordedMessage]) -> dict[int, list[str]]:
+    """The tools that the agent calls in each of its turns, by the index of its first message.
+
+    Items in a row without an answer between them are one turn; a call that stands with its answer ends one.
+    """
+    turns: dict[int, list[str]] = {}
+    first: int | None = None
+    for index, message in enumerate(messages):
+        if message.speaker != "agent":
+            first = None
+            continue
+        first = index if first is None else first
+        turns.setdefault(first, []).extend(call.tool for call in message.calls)
+        if any(call.answer is not None for call in message.calls):
+            first = None
+    return turns
 
 
 def _read_answer(answer: RecordedAnswer | None) -> RecordedAnswer | None:

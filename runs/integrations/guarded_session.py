@@ -335,8 +335,8 @@ class ImportedTools:
     def why_unusable(self, rule: Rule) -> str | None:
         """Why a rule cannot be checked with these tools; None if it can."""
         named = rule.tools - SPEAKERS.keys()
-        if rule.predicates:
-            return "it asks what messages say"
+        if rule.audits_only:
+            return f"it {rule.audits_only}"
         if known := next((name for name in sorted(named) if name in self.unreadable), None):
             return self.unreadable[known]
         if missing := sorted(named - self.names):

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from lawtrace.schemas.events import SPEAKERS, Event, Json
+from lawtrace.schemas.events import CALLS, SPEAKERS, Event, Json
 
 if TYPE_CHECKING:  # for type checking only: keeps the start of the command line fast
     from lawtrace.runs.scoring.metrics import Interval
@@ -91,7 +91,7 @@ def show_value(value: Json, limit: int = RESULT_CHARACTERS) -> str:
 
 def show_call(event: Event) -> str:
     """A call in Python syntax; of a message only the text."""
-    if event.tool in SPEAKERS and set(event.arguments) == {"text", "words"}:
+    if event.tool in SPEAKERS and event.arguments.keys() - {CALLS} == {"text", "words"}:
         return f"{event.tool}: {show_value(event.arguments['text'], ARGUMENTS_CHARACTERS)}"
     return f"{visible(event.tool)}({_show_arguments(event.arguments)})"
 

@@ -15,7 +15,7 @@ from lawtrace.runs.scoring.matters import MatterJudge
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.errors import FormulaError, InputError
-from lawtrace.schemas.events import Event, event_labels, name_events
+from lawtrace.schemas.events import CALLS, Event, event_labels, name_events
 from lawtrace.schemas.questions import Legality, ReadingsVerdict, TraceOutcome, Under
 from lawtrace.schemas.task_rows import Contrast, End
 from lawtrace.schemas.verdict_rows import (
@@ -117,7 +117,7 @@ class RuleJudge:
             tools = rule.clock_tools
             if tools and any(event.time is None and event.tool in tools for event in events):
                 status = replace(status, unknown=UNTIMED)
-            if rule.predicates and (why := _unjudged(rule, events)):
+            if rule.audits_only and (why := _unjudged(rule, events)):
                 status = replace(status, unknown=why)
             found = _Found(status.violations)
             if explained and status.unknown is None and status.ending != "kept":
@@ -215,8 +215,10 @@ def is_success(environment: Environment, task: Task, session: Session) -> bool:
 
 
 def _unjudged(rule: Rule, events: Sequence[Event]) -> str:
-    """The first message of which it is not known whether it says what the rule asks; empty if there is none."""
+    """The first message of which it is not known what the rule asks of it; empty if there is none."""
     for label, event in zip(event_labels(events), events, strict=True):
+        if rule.asks_calls and event.tool == "agent" and CALLS not in event.arguments:
+            return f"it is not recorded which tools {name_events([label])} calls"
         said = event.arguments.get(SAYS)
         for speaker, predicate in sorted(rule.predicates):
             if event.tool == speaker and not (isinstance(said, dict) and isinstance(said.get(predicate), bool)):

@@ -150,8 +150,9 @@ class Guard:
         names = [rule.id for rule in self._rules]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise InputError(f"rule {twice!r} occurs twice; give each rule its own id")
-        if asking := next((rule.id for rule in self._rules if rule.predicates), None):
-            raise InputError(f"rule {asking!r} asks what messages say, which a guard cannot judge; audit by it instead")
+        if asking := next((rule for rule in self._rules if rule.audits_only), None):
+            why = f"rule {asking.id!r} {asking.audits_only}"
+            raise InputError(f"{why}, which a guard cannot judge; audit by it instead")
         self._options: Final = GuardOptions(mode, on_undecided, on_arguable, on_unknown, steps, advice)
         self._ask: Final = ask
         self._ask_timeout: Final = ask_timeout

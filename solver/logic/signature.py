@@ -14,7 +14,7 @@ from lawtrace.environments.spec.open_types import OrNull
 from lawtrace.environments.spec.state import Field
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import BOOLEAN, INTEGER, MOMENT, ListOf, ObjectOf, Value, ValueType, WrongValue
-from lawtrace.schemas.events import SPEAKERS
+from lawtrace.schemas.events import CALLS, SPEAKERS
 from lawtrace.solver.logic.terms import Kind
 
 
@@ -59,8 +59,8 @@ Signature = Mapping[str, ToolSignature]
 """The tools by name."""
 
 MESSAGES: Final[Signature] = {
-    speaker: ToolSignature({"text": TEXT, "words": Declared("list", TEXT), "says": Declared("object")})
-    for speaker in SPEAKERS
+    speaker: ToolSignature({"text": TEXT, "words": Declared("list", TEXT), "says": Declared("object"), **more})
+    for speaker, more in zip(SPEAKERS, ({}, {CALLS: Declared("list", TEXT)}), strict=True)
 }
 """Messages of the user and the agent, which every rule may be about."""
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
-from lawtrace.schemas.events import SPEAKERS, Json
+from lawtrace.schemas.events import CALLS, SPEAKERS, Json
 from lawtrace.solver.logic import conditions as c
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic import terms as t
@@ -130,7 +130,8 @@ class FieldUses:
         found = self.fields.setdefault(tool, {}).setdefault(path, Field(tool, path))
         if path.path in t.ACTOR_FIELDS:
             self.reads_actor = True
-            self.inexact.update([rule] if tool in SPEAKERS else ())  # of messages not all actors are tried
+        if tool in SPEAKERS and (path.path in t.ACTOR_FIELDS or path.path[0] == CALLS):
+            self.inexact.add(rule)  # of messages not all actors are tried, and not all lists of calls
         found.readers.add(rule)
         return found
 

@@ -15,7 +15,7 @@ from itertools import combinations, islice, product
 from typing import Final
 
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
-from lawtrace.schemas.events import SPEAKERS, Actor, Event, Json, message_event
+from lawtrace.schemas.events import CALLS, SPEAKERS, Actor, Event, Json, message_event
 from lawtrace.schemas.violations import Scalar
 from lawtrace.solver.logic.syntax import SAYS
 from lawtrace.solver.logic.terms import ACTOR_FIELDS, RESULT, FieldPath, is_value
@@ -286,6 +286,9 @@ class Vocabulary:
         some = [combination for size in range(min(len(texts), 2) + 1) for combination in combinations(texts, size)]
         several = [*some, tuple(texts)][:MAX_EVENTS]
         found = [message_event(speaker, " ".join(parts), now, by=self._actor) for parts in several]
+        if any(one.path.path == (CALLS,) for one in self._uses.fields_of(speaker)):
+            called: list[list[Json]] = [[*texts], *([name] for name in texts), ["another"], ["another"] * 2]
+            found += [replace(found[0], arguments={**found[0].arguments, CALLS: tools}) for tools in called]
         asked = [str(one.path.path[1]) for one in self._uses.fields_of(speaker) if one.path.path[0] == SAYS]
         return found + [
             replace(found[0], arguments={**found[0].arguments, SAYS: dict.fromkeys(said, True)})
