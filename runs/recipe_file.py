@@ -105,21 +105,22 @@ def read_recipe(path: Path, kind: type[Checked]) -> Checked:
 
 
 def with_values(recipe: Checked, values: Mapping[str, object], place: str) -> Checked:
-    """The recipe with other values for some dotted keys (``attempts.shield``); None leaves a key unchanged.
+    """The recipe with other values for some dotted keys (``attempts.shield``); None leaves a key unchanged. Keys
+    that are not set stay so.
 
     Raises InputError naming the place and the key.
     """
-    raw: dict[str, Any] = recipe.model_dump()
+    raw: dict[str, Any] = recipe.model_dump(exclude_unset=True)
     for key, value in values.items():
         if value is None:
             continue
         *tables, name = key.split(".")
-        table = raw
+        table, known = raw, recipe.model_dump()
         for part in tables:
-            inner = table.setdefault(part, {})
-            if not isinstance(inner, dict):
+            inner, known = table.setdefault(part, {}), known.get(part, {})
+            if not isinstance(inner, dict) or not isinstance(known, dict):
                 raise InputError(f"{place}: {key!r}: {part!r} is not a table of keys")
-            table = cast("dict[str, Any]", inner)
+            table, known = cast("dict[str, Any]", inner), cast("dict[str, Any]", known)
         table[name] = value
     return validate_options(type(recipe), raw, place)
 

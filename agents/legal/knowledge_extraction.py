@@ -5,7 +5,7 @@ the common-sense agent also gets what the application agent found in them, if it
 its paragraph: its entry cites it, or it was the only one that the agent read (`RoleCalls.batches`).
 
 Entries without a valid citation are rejected; those still invalid after the last round are left out and listed. Facts
-and rules are never lost: a paragraph without a valid segment becomes one chunk.
+and rules are never lost: a paragraph without a valid segment becomes one chunk. One that states a finding becomes none.
 """
 
 import asyncio
@@ -27,6 +27,7 @@ from lawtrace.agents.legal.role_calls import (
 from lawtrace.agents.participants import Role
 from lawtrace.environments.documents.decision import Paragraph
 from lawtrace.environments.legal.case import Agent, Case, Chunk, PreparedCase, paragraph_chunks
+from lawtrace.environments.legal.document_checks import states_finding
 from lawtrace.environments.legal.document_parts import DocumentPart
 from lawtrace.environments.legal.retrieval.tokenizer import tokenize
 from lawtrace.schemas.models import FrozenModel
@@ -131,10 +132,10 @@ async def extract_knowledge(case: Case, calls: RoleCalls) -> PreparedCase:
         *(
             _segment(role, agent, batch, calls)
             for part, (role, agent) in _SEGMENTERS.items()
-            for batch in calls.batches(role.name, case.paragraphs_of(part), PARAGRAPH_BATCH_SIZE)
+            for batch in calls.batches(role.name, _shown(case, part), PARAGRAPH_BATCH_SIZE)
         )
     )
-    read = case.paragraphs_of("facts", "application")
+    read = _shown(case, "facts", "application")
     applied = await asyncio.gather(
         *(_apply(batch, calls) for batch in calls.batches("application", read, PARAGRAPH_BATCH_SIZE))
     )
@@ -153,6 +154,11 @@ async def extract_knowledge(case: Case, calls: RoleCalls) -> PreparedCase:
         refused=tuple(reason for items in results for reason in items.refused),
         failures=tuple(items.failure for items in results if items.failure is not None),
     )
+
+
+def _shown(case: Case, *parts: DocumentPart) -> list[Paragraph]:
+    """The paragraphs of these parts that do not state what the questions ask."""
+    return [paragraph for paragraph in case.paragraphs_of(*parts) if not states_finding(paragraph.text)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,7 @@ class Member(Participant, Generic[Answer]):
 def _members(
     case: Case, question: Question, active: Sequence[Agent], calls: RoleCalls, *, may_refuse: bool
 ) -> list[Participant]:
-    shown = {"introduction": case.introduction, "question": question_json(question)}
+    shown = {"question": question_json(question)}
     agents = as_json({AGENT_ROLES[agent]: AGENT_FIELDS[agent] for agent in active})
     chunks = {chunk.ref: chunk for chunk in case.chunks}
 

@@ -11,6 +11,7 @@ from typing import Literal, Self, cast, get_args
 from pydantic import Field, model_validator
 
 from lawtrace.environments.documents.decision import Document, Paragraph
+from lawtrace.environments.legal.document_checks import states_finding
 from lawtrace.environments.legal.document_parts import DocumentPart, PartRange, check_coverage, paragraphs_by_part
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.models import StrictModel
@@ -123,18 +124,24 @@ class Case(StrictModel):
     """One decision.
 
     Attributes:
-        introduction: the opening of the decision; published cases have none.
         document: the decision as a tree; published cases have none.
         parts: the part of the decision that each paragraph belongs to; covers the document if there is one.
     """
 
     schema_version: Literal["lawtrace.case/1"] = "lawtrace.case/1"
     id: str = Field(min_length=1)
-    introduction: str = ""
     chunks: tuple[Chunk, ...]
     questions: tuple[Question, ...] = ()
     document: Document | None = None
     parts: tuple[PartRange, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_introduction(cls, value: object) -> object:
+        """Earlier files repeat the opening of the decision, which is in ``document``."""
+        if not isinstance(value, dict):
+            return value
+        return {name: of for name, of in cast("dict[str, object]", value).items() if name != "introduction"}
 
     @model_validator(mode="after")
     def _has_distinct_names(self) -> Self:
@@ -183,18 +190,12 @@ def build_case(id: str, document: Document, parts: Sequence[PartRange]) -> Case:
     wrong = check_coverage(document, parts)
     if wrong:
         raise InputError(f"{id}: the parts do not cover the document: {'; '.join(wrong)}")
-    opening = [paragraph.text for part, paragraph in paragraphs_by_part(document, parts) if part == "introduction"]
-    return Case(
-        id=id,
-        introduction="\n".join(opening),
-        chunks=paragraph_chunks(document, parts),
-        document=document,
-        parts=tuple(parts),
-    )
+    return Case(id=id, chunks=paragraph_chunks(document, parts), document=document, parts=tuple(parts))
 
 
 def paragraph_chunks(document: Document, parts: Sequence[PartRange]) -> tuple[Chunk, ...]:
-    """A chunk for each paragraph of facts and of rules, with its number in the reference (``F:17``)."""
+    """A chunk for each paragraph of facts and of rules that states no finding, with its number in the reference
+    (``F:17``)."""
     return tuple(
         Chunk(
             ref=f"{_AGENT_OF_PART[part]}:{paragraph.ref}",
@@ -203,5 +204,5 @@ def paragraph_chunks(document: Document, parts: Sequence[PartRange]) -> tuple[Ch
             paragraphs=(paragraph.ref,),
         )
         for part, paragraph in paragraphs_by_part(document, parts)
-        if part in _AGENT_OF_PART and paragraph.text
+        if part in _AGENT_OF_PART and paragraph.text and not states_finding(paragraph.text)
     )

@@ -24,6 +24,11 @@ _FINDING = re.compile(
 )
 
 
+def states_finding(text: str) -> bool:
+    """Whether a paragraph says that the authority finds an infringement: it must not be shown to who has to find it."""
+    return _FINDING.search(text) is not None
+
+
 def check_parsed(document: Document) -> list[str]:
     """Paragraphs that hold too much of the text, since the numbers or headings in them may not have been found."""
     paragraphs = document.paragraphs()
@@ -49,6 +54,6 @@ def check_mapped(document: Document, ranges: Sequence[PartRange]) -> list[str]:
     if returns > _MOST_RETURNS:
         found.append(f"the parts alternate: {', '.join(order)}")
     for part, paragraph in paragraphs_by_part(document, ranges):
-        if part in {"facts", "rules"} and _FINDING.search(paragraph.text):
+        if part in {"facts", "rules"} and states_finding(paragraph.text):
             found.append(f"paragraph {paragraph.ref} is in {PART_LABELS[part]}, but states a finding")
     return found

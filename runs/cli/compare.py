@@ -40,6 +40,9 @@ def compare(
 def _shown(comparison: RunComparison) -> Iterator[RenderableType]:
     for name, parts in comparison.changed_tasks.items():
         yield Note(f"task {name} differs between the sides: {', '.join(parts)}")
+    for side, roles in zip(comparison.sides, comparison.roles, strict=True):
+        if roles:
+            yield Note(f"{side}: {visible(roles)}")
     yield report_table(comparison_table(comparison))
     for flip in comparison.flips[:MAX_FLIPS]:
         before, after = (outcome_label(outcome).label for outcome in flip.outcomes)

@@ -21,7 +21,7 @@ from lawtrace.runs.stages.stage import MAX_TRIES, RoleCalls
 from lawtrace.schemas.model_spec import ModelSpec
 
 PROMPT_OVERHEAD_TOKENS = 1000
-"""An upper estimate of the tokens of a prompt beside question, introduction, chunks and earlier answers."""
+"""An upper estimate of the tokens of a prompt beside question, chunks and earlier answers."""
 
 CHUNK_OVERHEAD_TOKENS = 40
 """An upper estimate of the tokens around a chunk or a part: its reference and the JSON syntax."""
@@ -72,7 +72,6 @@ class _Planner:
         self.prompts = prompts_of(recipe.prompts)
         self.answer = recipe.parameters.max_tokens or 0
         self.question = max((_tokens(question_json(q)) for case in cases for q in case.questions), default=0)
-        self.introduction = max((_tokens(case.introduction) for case in cases), default=0)
 
     def add_cell(self, cell: GridCell) -> None:
         recipe, shown = self.recipe, self.shown(cell)
@@ -85,11 +84,10 @@ class _Planner:
         task = self.question + self.answer
         answers = most.decomposer + most.sufficiency_judge + most.agents
         results = answers * self.answer + most.agents * CHUNK_OVERHEAD_TOKENS
-        asked = self.introduction + self.question
-        self.add("decomposer", cell.model, most.decomposer * self.asked, asked + task)
+        self.add("decomposer", cell.model, most.decomposer * self.asked, self.question + task)
         self.add("atomicity_judge", cell.model, most.atomicity_judge * self.asked, task)
-        self.add("sufficiency_judge", cell.model, most.sufficiency_judge * self.asked, asked + results)
-        self.add("integrator", cell.model, most.integrator * self.asked, asked + results)
+        self.add("sufficiency_judge", cell.model, most.sufficiency_judge * self.asked, self.question + results)
+        self.add("integrator", cell.model, most.integrator * self.asked, self.question + results)
         models = recipe.roles.specs()
         roles_of: dict[str, list[LegalRole]] = {}
         for agent in parse_context(cell.context):

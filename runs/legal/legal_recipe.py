@@ -64,23 +64,24 @@ ContextName = Annotated[str, AfterValidator(_context)]
 class LegalRoles(StrictModel):
     """The model of each role that prepares cases and questions, and of each agent that answers parts of a question.
 
+    A role is ``offline`` if it is named so, or if no role that works with it has a model (`LegalRecipe.check_roles`).
     ``facts`` writes the chunks of facts of a case, ``facts_agent`` answers from them; the other three likewise.
     """
 
-    section_mapper: RoleModel = "offline"
-    facts: RoleModel = "offline"
-    rules: RoleModel = "offline"
-    application: RoleModel = "offline"
-    common_sense: RoleModel = "offline"
-    question_writer: RoleModel = "offline"
-    facts_agent: RoleModel = "offline"
-    rules_agent: RoleModel = "offline"
-    application_agent: RoleModel = "offline"
-    common_sense_agent: RoleModel = "offline"
+    section_mapper: RoleModel | None = None
+    facts: RoleModel | None = None
+    rules: RoleModel | None = None
+    application: RoleModel | None = None
+    common_sense: RoleModel | None = None
+    question_writer: RoleModel | None = None
+    facts_agent: RoleModel | None = None
+    rules_agent: RoleModel | None = None
+    application_agent: RoleModel | None = None
+    common_sense_agent: RoleModel | None = None
 
     def specs(self) -> dict[str, ModelSpec]:
-        chosen: dict[str, str] = self.model_dump()
-        return {role: ModelSpec.parse(model) for role, model in chosen.items()}
+        chosen: dict[str, str | None] = self.model_dump()
+        return {role: ModelSpec.parse(model or "offline") for role, model in chosen.items()}
 
 
 class LegalPrompts(PromptOptions):
@@ -172,6 +173,31 @@ class LegalRecipe(CallOptions):
             raise ValueError("released_embedding needs embedding = 'minilm': it uses the [CLS] vector")
         return self
 
+    @model_validator(mode="after")
+    def _team_has_models(self) -> Self:
+        if self.pipeline == "decomposed":
+            try:
+                self.check_roles(*self.team_roles())
+            except InputError as error:
+                raise ValueError(str(error)) from error
+        return self
+
+    def check_roles(self, *roles: LegalRole) -> None:
+        """Raises InputError if one of these roles, which work together, has no model beside one that has."""
+        named: dict[str, str | None] = {role: getattr(self.roles, role) for role in roles if role not in META_LLM_ROLES}
+        if any(role in META_LLM_ROLES for role in roles):
+            named["models"] = next((model for model in self.models if model != "offline"), None)
+            if named["models"] is None and "models" in self.model_fields_set:
+                named["models"] = "offline"
+        key = {role: role if role == "models" else f"roles.{role}" for role in named}
+        model = next(((key[role], model) for role, model in named.items() if model not in {None, "offline"}), None)
+        without = [key[role] for role, model in named.items() if model is None]
+        if model and without:
+            raise InputError(
+                f"{', '.join(without)}: no model is named beside {model[0]} = {model[1]!r}; name one for each, or "
+                "'offline' for the baseline that compares words"
+            )
+
     def role_models(self, clients: ModelClients, meta_llm: str | None = None) -> RoleModels:
         """The model behind each role; ``meta_llm`` takes the roles that the Meta-LLM of a cell has."""
         models = self.roles.specs()
@@ -189,6 +215,12 @@ class LegalRecipe(CallOptions):
         """The roles of a team: those of the Meta-LLM, and the agents that are active in some context."""
         active = {agent for context in self.parsed_contexts() for agent in context}
         return (*META_LLM_TEAM_ROLES, *(role for agent, role in AGENT_ROLES.items() if agent in active))
+
+    def answering_roles(self) -> dict[str, str]:
+        """Each role that answers questions -> its model, or the Meta-LLMs that take turns in it."""
+        roles = self.team_roles() if self.pipeline == "decomposed" else ("meta_llm",)
+        models = self.roles.specs()
+        return {role: str(models[role]) if role in models else ", ".join(self.models) for role in roles}
 
     def roles_key(self, *roles: LegalRole) -> dict[str, object]:
         """The part of a stage key for these roles: model, prompt, parameters. The Meta-LLMs are in ``models``."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lawtrace.environments.legal.case import Case
+from lawtrace.environments.legal.document_checks import states_finding
 from lawtrace.prompts.loader import prompts_of
 from lawtrace.runs.legal.charts import agreement_figures, case_figures
 from lawtrace.runs.legal.grounding import GroundingLine, grounding_lines
@@ -84,7 +85,8 @@ def identify_legal(event_log: EventLogFile) -> dict[str, str]:
     """What identifies a legal run: its cases in place of an environment."""
     recipe, cases = LegalRecipe.model_validate(event_log.recipe), event_log.path.parent / CASES.name
     digest = file_digest(cases) if cases.exists() else None
-    return identify_run(event_log, models=recipe.models, digests={"cases": digest})
+    roles = ", ".join(f"{role} {model}" for role, model in recipe.answering_roles().items())
+    return {**identify_run(event_log, models=recipe.models, digests={"cases": digest}), "roles": roles}
 
 
 def make_legal_report(content: LegalContent) -> RunReport:
@@ -169,7 +171,7 @@ def _settings(recipe: LegalRecipe) -> dict[str, str]:
         "depths": ", ".join(map(str, recipe.depths)) + (" in total" if recipe.share == "total" else " for each agent"),
         "embedding": recipe.embedding,
         "pipeline": recipe.pipeline,
-        "Meta-LLMs": ", ".join(recipe.models),
+        **recipe.answering_roles(),
         "custom prompts": _custom_prompts(recipe),
         "citation probe": "yes" if recipe.probe_citations else "no",
         "prompt offers to decline": "yes" if recipe.offers_refusal else "no",
@@ -183,8 +185,14 @@ def _custom_prompts(recipe: LegalRecipe) -> str:
 
 def _notices(content: LegalContent) -> list[str]:
     notices: list[str] = []
-    if "offline" in content.recipe.models:
-        notices.append("offline is not a language model: it compares words. Its figures are those of a baseline.")
+    offline = [role for role, model in content.recipe.answering_roles().items() if "offline" in model.split(", ")]
+    if offline:
+        notices.append(
+            f"offline, in {', '.join(offline)}, is not a language model: it compares words. It is a baseline."
+        )
+    telling = sum(states_finding(chunk.text) for case in content.cases for chunk in case.chunks)
+    if telling:
+        notices.append(f"{telling} passages state a finding of the authority, which may be the answer to a question.")
     released = [name for name in content.recipe.retrievers if name.startswith("released")]
     if released:
         notices.append(f"{', '.join(released)}: ranking as in the published code, with its defects.")

@@ -16,6 +16,7 @@ from lawtrace.runs.report.tables import Column, Table, make_table, share
 from lawtrace.runs.report.verdict_index import graded_verdict
 from lawtrace.runs.scoring.readings import weigh_safe
 from lawtrace.runs.scoring.statistics import PairedComparison, compare_results, holm_adjusted
+from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shards import refuse_shard
 from lawtrace.runs.store.stage_files import read_rows, read_usable_rows
@@ -33,7 +34,7 @@ class ComparisonSide:
     Attributes:
         tasks: by variant of an ablation over the same tasks (else empty) and id; none for a run of another kind.
         problems: the rows of its files that could not be used.
-        kind: of a run of another kind.
+        kind: of a run of another kind; ``roles``: of that, the model of each role.
     """
 
     name: str
@@ -41,6 +42,7 @@ class ComparisonSide:
     tasks: Mapping[tuple[str, str], Task] = field(default_factory=dict[tuple[str, str], Task])
     problems: tuple[Problem, ...] = ()
     kind: RunKind | None = None
+    roles: str = ""
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -107,6 +109,7 @@ class RunComparison:
         changed_tasks: task id -> fields that differ. The verdicts of these tasks are still compared, since a changed
             rule is often the purpose of the comparison.
         success: the name of the compared rate; ``unit``: of what `ComparedModel.style` is.
+        roles: of runs of another kind, the model of each role on each side.
         paired_by: what identifies an attempt; ``intervals`` and ``test``: how intervals and p values are made.
     """
 
@@ -115,6 +118,7 @@ class RunComparison:
     flips: tuple[Flip, ...]
     changed_tasks: Mapping[str, tuple[str, ...]]
     problems: tuple[Problem, ...] = ()
+    roles: tuple[str, str] = ("", "")
     success: str = "Pass@1"
     unit: str = "style"
     paired_by: str = "task, style and trial"
@@ -127,7 +131,9 @@ def read_side(path: Path) -> ComparisonSide:
     profiles. Raises InputError."""
     name = str(path)
     if kind := run_kind_of(path):
-        return ComparisonSide(name, kind.graded_units(path), kind=kind)
+        with EventLogFile.open(path) as event_log:
+            roles = kind.identify(event_log).get("roles", "")
+        return ComparisonSide(name, kind.graded_units(path), kind=kind, roles=roles)
     if is_comparison(path):
         comparison = published_evaluation("comparison:read_comparison")(path)
         results = [graded_verdict(verdict) for verdict in comparison.verdicts["strict"]]
@@ -203,6 +209,7 @@ def compare_runs(first: ComparisonSide, second: ComparisonSide, models: tuple[st
     return replace(
         found,
         success=next(iter(kind.outcomes.values())).label,
+        roles=(first.roles, second.roles),
         unit=kind.unit_name,
         paired_by=f"{kind.task_name} and {kind.unit_name}",
         intervals=kind.intervals,

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 
+from lawtrace.agents.legal import LegalRole
 from lawtrace.agents.legal.section_mapper import SectionMapping, make_mapping
 from lawtrace.environments.documents.decision import Document
 from lawtrace.environments.documents.decision_parser import read_decision
@@ -39,6 +40,8 @@ def ingest_decision(
     command = f"ingest {document.name}"
     check_output(out, command=command, force=force)
     options = load_legal_recipe(recipe) if recipe else LegalRecipe()
+    mapper: tuple[LegalRole, ...] = () if parts else ("section_mapper",)
+    options.check_roles(*mapper, "facts", "rules", "application", "common_sense")
     tree = read_decision(document)
     corrected = None if parts is None else make_mapping(load_parts(parts))
 

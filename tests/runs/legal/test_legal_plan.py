@@ -79,7 +79,11 @@ def test_decomposition_has_a_ceiling_from_its_limits() -> None:
     }
     without = plan_legal_calls(
         LegalRecipe.model_validate(
-            {**TEAM.model_dump(), "decomposition": {"rounds": 0}, "roles": {"rules_agent": "openai:c"}}
+            {
+                **TEAM.model_dump(),
+                "decomposition": {"rounds": 0},
+                "roles": {"facts_agent": "openai:b", "rules_agent": "openai:c"},
+            }
         ),
         BOOK.cases,
     )

@@ -24,6 +24,15 @@ MODEL = "openai:swapped"
 GRID = 'contexts = ["F+LR+AR+CS"]\nretrievers = ["bm25"]\ndepths = [2]\n'
 
 
+PREPARING = ("section_mapper", "facts", "rules", "application", "common_sense")
+
+
+def roles(swapped: str, *others: str) -> str:
+    """The part of a recipe that gives one role the model and names the others."""
+    named = dict.fromkeys(others, "offline") | {swapped: MODEL}
+    return "[roles]\n" + "".join(f'{role} = "{model}"\n' for role, model in named.items())
+
+
 def in_prose(role: str, request: Mapping[str, Any]) -> str:
     messages: list[LLMMessage] = [
         SystemMessage(content=sent["content"])
@@ -59,7 +68,7 @@ def test_a_role_that_prepares_cases(
     lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, role: str
 ) -> None:
     (tmp_path / "notice.txt").write_text(NOTICE, encoding="utf-8")
-    (tmp_path / "legal.toml").write_text(f'[roles]\n{role} = "{MODEL}"\n', encoding="utf-8")
+    (tmp_path / "legal.toml").write_text(roles(role, *PREPARING), encoding="utf-8")
     with serving(lambda request: in_prose(role, request)) as server:
         server.connect(monkeypatch)
         ingested = lawtrace.json(
@@ -88,7 +97,9 @@ def test_a_role_that_answers(lawtrace: Shell, tmp_path: Path, monkeypatch: pytes
         run(
             lawtrace,
             tmp_path,
-            f'models = ["{MODEL}"]\n' if meta else f'pipeline = "decomposed"\n[roles]\n{role} = "{MODEL}"\n',
+            f'models = ["{MODEL}"]\n'
+            if meta
+            else f'models = ["offline"]\npipeline = "decomposed"\n{roles(role, *AGENT_ROLES.values())}',
         )
     check(server, Path("run"), {role})
 
@@ -105,5 +116,6 @@ def test_the_meta_llm_plays_four_roles_of_a_team(
 
     with serving(answer) as server:
         server.connect(monkeypatch)
-        run(lawtrace, tmp_path, f'models = ["{MODEL}"]\npipeline = "decomposed"\n')
+        offline = "".join(f'{role} = "offline"\n' for role in AGENT_ROLES.values())
+        run(lawtrace, tmp_path, f'models = ["{MODEL}"]\npipeline = "decomposed"\n[roles]\n{offline}')
     check(server, Path("run"), set(META_LLM_TEAM_ROLES))

@@ -25,7 +25,6 @@ def _chunks(texts: dict[Agent, list[str]]) -> tuple[Chunk, ...]:
 
 BOTTLES = Case(
     id="bottles",
-    introduction="The Office fines Bottle Works for losing the records of its customers.",
     chunks=_chunks(
         {
             "F": [
