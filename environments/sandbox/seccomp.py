@@ -4,8 +4,10 @@ The other layers leave a program nothing that these calls could reach. They are 
 leads into parts of the kernel that ordinary programs never use and that have had vulnerabilities. A refused call fails
 with an error code, so a program sees an ordinary `OSError`; a process of a foreign architecture is killed.
 
-Three are refused by argument: `clone` into new namespaces, `socket` outside of Unix and Internet addresses (AF_VSOCK
-would bypass the empty network of a virtual machine), and `prlimit64` on another process.
+Four are refused by argument: `clone` into new namespaces, `socket` with any but Unix addresses (AF_VSOCK would bypass
+the empty network of a virtual machine, and ports and buffers of Internet addresses outlive a program), `prlimit64` on
+another process, and the locks, leases and notices of `fcntl`: all sandboxes see the same files and devices of the host,
+so a lock or a watch on one of them would be seen by programs in the others.
 """
 
 import errno
@@ -22,6 +24,7 @@ REFUSED = {
     "keys, which are not in any namespace": "keyctl add_key request_key",
     "files by handle, past the mounts": "open_by_handle_at name_to_handle_at fanotify_init",
     "memory outside of the limits and of /tmp": "memfd_create memfd_secret shmget shmat shmctl msgget semget mq_open",
+    "locks and watches of files that others have, too": "flock inotify_add_watch",
     "the machine": "init_module finit_module delete_module kexec_load kexec_file_load reboot swapon swapoff quotactl"
     " acct syslog vhangup settimeofday clock_settime adjtimex clock_adjtime sethostname setdomainname",
 }
@@ -58,7 +61,7 @@ ARCHITECTURES = {
             msgget:68 semget:64 mq_open:240 init_module:175 finit_module:313 delete_module:176 kexec_load:246
             kexec_file_load:320 reboot:169 swapon:167 swapoff:168 quotactl:179 acct:163 syslog:103 vhangup:153
             settimeofday:164 clock_settime:227 adjtimex:159 clock_adjtime:305 sethostname:170 setdomainname:171
-            clone:56 socket:41 prlimit64:302 ioprio_set:251
+            clone:56 socket:41 prlimit64:302 ioprio_set:251 flock:73 fcntl:72 inotify_add_watch:254
         """),
         ceiling=0x40000000,  # x32
     ),
@@ -72,7 +75,7 @@ ARCHITECTURES = {
             shmctl:195 msgget:186 semget:190 mq_open:180 init_module:105 finit_module:273 delete_module:106
             kexec_load:104 kexec_file_load:294 reboot:142 swapon:224 swapoff:225 quotactl:60 acct:89 syslog:116
             vhangup:58 settimeofday:170 clock_settime:112 adjtimex:171 clock_adjtime:266 sethostname:161
-            setdomainname:162 clone:220 socket:198 prlimit64:261 ioprio_set:30
+            setdomainname:162 clone:220 socket:198 prlimit64:261 ioprio_set:30 flock:32 fcntl:25 inotify_add_watch:27
         """),
     ),
 }
@@ -80,9 +83,15 @@ ARCHITECTURES = {
 # <linux/filter.h>, <linux/seccomp.h>, <linux/sched.h>, <linux/socket.h>
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 ALLOW, KILL, FAIL = 0x7FFF0000, 0x80000000, 0x00050000
-NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data; the low half, little-endian
+NUMBER, ARCHITECTURE, FIRST_ARGUMENT, SECOND_ARGUMENT = (
+    0,
+    4,
+    16,
+    24,
+)  # offsets in struct seccomp_data; the low half, little-endian
 NEW_NAMESPACES = 0x7E020080  # CLONE_NEW{USER,PID,NET,NS,CGROUP,UTS,IPC,TIME}
-FAMILIES = (1, 2, 10)  # AF_UNIX, AF_INET, AF_INET6
+FAMILIES = (1,)  # AF_UNIX
+SHARED_FILES = (5, 6, 7, 36, 37, 38, 1024, 1026)  # F_GETLK, F_SETLK, F_SETLKW, those of F_OFD_, F_SETLEASE, F_NOTIFY
 
 
 def make_filter(machine: str | None = None) -> bytes | None:
@@ -117,14 +126,18 @@ def _instructions(architecture: Architecture) -> Iterator[_Instruction]:
     yield ANY_BIT, 0, 1, NEW_NAMESPACES
     yield RETURN, 0, 0, FAIL | errno.EPERM
     yield RETURN, 0, 0, ALLOW
-    yield EQUAL, 0, 3 + len(FAMILIES), numbers["socket"]
-    yield LOAD, 0, 0, FIRST_ARGUMENT
-    for place, family in enumerate(FAMILIES):
-        yield EQUAL, len(FAMILIES) - place, 0, family
-    yield RETURN, 0, 0, FAIL | errno.EAFNOSUPPORT
+    refused = FAIL | errno.EPERM
+    yield from _by_argument(numbers["socket"], FIRST_ARGUMENT, FAMILIES, ALLOW, FAIL | errno.EAFNOSUPPORT)
+    yield from _by_argument(numbers["fcntl"], SECOND_ARGUMENT, SHARED_FILES, refused, ALLOW)
+    yield from _by_argument(numbers["prlimit64"], FIRST_ARGUMENT, (0,), ALLOW, refused)  # 0: the caller itself
     yield RETURN, 0, 0, ALLOW
-    yield EQUAL, 0, 3, numbers["prlimit64"]
-    yield LOAD, 0, 0, FIRST_ARGUMENT
-    yield EQUAL, 1, 0, 0  # 0: the caller itself
-    yield RETURN, 0, 0, FAIL | errno.EPERM
-    yield RETURN, 0, 0, ALLOW
+
+
+def _by_argument(call: int, argument: int, values: tuple[int, ...], listed: int, other: int) -> Iterator[_Instruction]:
+    """What is returned for one call, if its argument is one of the values, and if it is not."""
+    yield EQUAL, 0, 3 + len(values), call
+    yield LOAD, 0, 0, argument
+    for place, value in enumerate(values):
+        yield EQUAL, len(values) - place, 0, value
+    yield RETURN, 0, 0, other
+    yield RETURN, 0, 0, listed

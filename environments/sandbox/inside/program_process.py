@@ -101,7 +101,10 @@ def run_forked(tools: ToolObjects, calls: int, answers: int, output: int) -> int
 
 
 def isolate(calls: int, answers: int, output: int) -> None:
-    """Close all descriptors but the program's own."""
+    """Close all descriptors but the program's own. Its standard input is opened anew: flags set on the one of the fork
+    server would stay for the next program."""
+    os.close(0)
+    os.open(os.devnull, os.O_RDWR)
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.dup2(calls, CALLS, inheritable=False)

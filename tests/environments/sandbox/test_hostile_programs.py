@@ -282,6 +282,22 @@ ATTACKS: dict[str, Attack] = {
         "killed",
     ),
     "the parent's processors": Attack("import os; os.sched_setaffinity(1, {0})", "finished"),
+    # --- other sandboxes: all have the same devices and libraries
+    "a lock on a device": Attack(
+        "import fcntl; fcntl.flock(open('/dev/null'), fcntl.LOCK_EX)", "exception", "not permitted"
+    ),
+    "a lock on a part of a library": Attack(
+        "import fcntl, os; fcntl.lockf(open(os.__file__), fcntl.LOCK_SH)", "exception", "not permitted"
+    ),
+    "a watch on a library": Attack(
+        LIBC + "import sys\nr = libc.inotify_add_watch(libc.inotify_init(), os.__file__.encode(), 1)\n"
+        "raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno())) if r < 0 else SystemExit",
+        "exception",
+        "not permitted",
+    ),
+    "flags of the standard input": Attack(
+        "import fcntl; fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | 2048 | 1024)", "finished"
+    ),
     "a full control socket": Attack(
         "import os\nfor n in range(64):\n  try: os.write(n, b'r')\n  except OSError: pass", ("killed", "exception")
     ),
@@ -335,7 +351,12 @@ ATTACKS: dict[str, Attack] = {
     "the kernel's switchboard": Attack(
         "import socket; socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)", "exception", "Address family not supported"
     ),
-    "raw packets": Attack("import socket; socket.socket(2, socket.SOCK_RAW, 1)", "exception", "PermissionError"),
+    "raw packets": Attack(
+        "import socket; socket.socket(2, socket.SOCK_RAW, 1)", "exception", "Address family not supported"
+    ),
+    "a port for the next program": Attack(
+        "import socket; socket.create_server(('127.0.0.1', 8000))", "exception", "Address family not supported"
+    ),
     "secrets in the environment": Attack(
         "import os; print(sorted(set(os.environ) - {'LC_CTYPE'}))",
         "finished",
@@ -348,7 +369,7 @@ ATTACKS: dict[str, Attack] = {
 
 
 FINGERPRINT = """
-import glob, os, resource, socket, threading
+import fcntl, glob, os, resource, socket, threading
 print(sorted(p for p in os.listdir("/proc") if p.isdigit() and p != str(os.getpid())))
 print(os.listdir("/tmp"), os.getcwd(), dict(os.environ), threading.active_count())
 def is_open(number):
@@ -356,6 +377,7 @@ def is_open(number):
     except OSError: return False
 print([number for number in range(64) if is_open(number)])
 print([resource.getrlimit(n) for n in range(16)], os.nice(0), os.umask(0))
+print([fcntl.fcntl(number, fcntl.F_GETFL) for number in range(5)])
 print([len(open(f"/proc/sysvipc/{kind}").readlines()) for kind in ("shm", "sem", "msg")])
 for path in glob.glob("/proc/self/autogroup"): print(open(path).read().partition(" ")[2])
 print(Manager.Echo(1))
@@ -417,6 +439,8 @@ EVERYDAY = {
     "a namespace of its own",
     "becoming root",
     "a host of the network",
+    "a lock on a device",
+    "flags of the standard input",
     "secrets in the environment",
 }
 """One program of each kind for the fast tier; the slow tier has the variants."""

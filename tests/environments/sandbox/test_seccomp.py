@@ -1,6 +1,7 @@
 """The seccomp filter, run by an interpreter of the few instructions that it uses."""
 
 import errno
+import fcntl
 import struct
 
 import pytest
@@ -12,12 +13,12 @@ from lawtrace.environments.sandbox.seccomp import ARCHITECTURES, REFUSED, make_f
 ALLOWED, KILLED = "allowed", "killed"
 
 
-def verdict(machine: str, number: int, first_argument: int = 0, audit: int | None = None) -> int | str:
+def verdict(machine: str, number: int, first_argument: int = 0, second: int = 0, audit: int | None = None) -> int | str:
     """What the kernel would do with a call: allow it, kill, or fail with this errno."""
     code = make_filter(machine)
     assert code is not None
     data = struct.pack("=IIQ", number, ARCHITECTURES[machine].audit if audit is None else audit, 0)
-    data += struct.pack("=6Q", first_argument, 0, 0, 0, 0, 0)
+    data += struct.pack("=6Q", first_argument, second, 0, 0, 0, 0)
     program = [struct.unpack_from("=HBBI", code, at) for at in range(0, len(code), 8)]
     register, place = 0, 0
     while True:
@@ -64,14 +65,22 @@ def test_every_other_call_is_allowed(machine: str, number: int) -> None:
         ("clone", 0x3D0F00, ALLOWED),  # a thread
         *(("clone", 0x11 | flag, errno.EPERM) for flag in (0x10000000, 0x20000000, 0x40000000, 0x20000, 0x08000000)),
         ("clone3", 0, errno.ENOSYS),
-        *(("socket", family, ALLOWED) for family in (1, 2, 10)),
-        *(("socket", family, errno.EAFNOSUPPORT) for family in (0, 16, 17, 38, 40)),
+        ("socket", 1, ALLOWED),
+        *(("socket", family, errno.EAFNOSUPPORT) for family in (0, 2, 10, 16, 17, 38, 40)),
         ("prlimit64", 0, ALLOWED),
         ("prlimit64", 1, errno.EPERM),
     ],
 )
 def test_calls_filtered_by_argument(machine: str, name: str, argument: int, expected: int | str) -> None:
     assert verdict(machine, ARCHITECTURES[machine].numbers[name], argument) == expected
+
+
+@machines
+def test_locks_and_leases_are_refused_and_other_commands_of_fcntl_allowed(machine: str) -> None:
+    number = ARCHITECTURES[machine].numbers["fcntl"]
+    refused = {second for second in range(1100) if verdict(machine, number, 3, second) == errno.EPERM}
+    assert {fcntl.F_GETLK, fcntl.F_SETLK, fcntl.F_SETLKW, fcntl.F_OFD_SETLK, fcntl.F_SETLEASE} < refused
+    assert not {fcntl.F_DUPFD, fcntl.F_SETFD, fcntl.F_GETFL, fcntl.F_SETFL, fcntl.F_DUPFD_CLOEXEC} & refused
 
 
 def test_a_foreign_architecture_is_killed_and_a_foreign_convention_refused() -> None:
