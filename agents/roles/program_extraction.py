@@ -131,12 +131,13 @@ def _programs(blocks: Sequence[_Block]) -> list[list[_Block]]:
     """Blocks that build on each other, joined. One that reads a name of an earlier block continues the program of that
     block, with everything between."""
     programs: list[list[_Block]] = []
+    source: dict[str, int] = {}
     for block in blocks:
-        start = len(programs)
-        for name in block.reads:
-            sources = [place for place, program in enumerate(programs) if any(name in one.defines for one in program)]
-            start = min([start, *sources[-1:]])
-        programs[start:] = [[*(one for program in programs[start:] for one in program), block]]
+        start = min((source[name] for name in block.reads if name in source), default=len(programs))
+        added = [*(one for program in programs[start + 1 :] for one in program), block]
+        programs[start:] = [programs[start] if start < len(programs) else []]
+        programs[start] += added
+        source |= {name: start for one in added for name in one.defines}
     return programs
 
 

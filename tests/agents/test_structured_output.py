@@ -1,5 +1,7 @@
 """Parsing of structured answers."""
 
+from time import process_time
+
 import pytest
 from pydantic import BaseModel
 
@@ -70,3 +72,27 @@ def test_truncated_answer_is_not_completed(text: str) -> None:
 def test_missing_fields_are_not_filled_in(text: str) -> None:
     with pytest.raises(UnusableAnswer, match="Opinion"):
         parse_answer(text, Opinion)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`" * 60_000,
+        "``` " * 50_000,
+        "```json\n{" * 30_000,
+        "<think>" * 30_000,
+        "<think>a</think" * 20_000,
+        "{" * 60_000,
+        '{"' * 50_000,
+        '{"a":' * 20_000,
+        "[ " * 60_000,
+        f'{{"text": {"9" * 50_000}}}',
+    ],
+    ids=lambda text: text[:20],
+)
+def test_a_pathological_answer_is_refused_soon(text: str) -> None:
+    """Quadratic expressions took 6 to 120 seconds."""
+    began = process_time()
+    with pytest.raises(UnusableAnswer):
+        parse_answer(text, Opinion)
+    assert process_time() - began < 4
