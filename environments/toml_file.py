@@ -18,8 +18,10 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         with input_errors(path):
             return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not a TOML file: {error}") from error
+    except RecursionError as error:
+        raise InputError(f"{path}: not a TOML file: lists or tables are nested too deeply") from error
+    except ValueError as error:  # numbers with too many digits, too
+        raise InputError(f"{path}: not a TOML file: {str(error).partition(';')[0]}") from error
 
 
 def read_toml_model(path: Path, model: type[_Model]) -> _Model:

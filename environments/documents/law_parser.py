@@ -31,6 +31,8 @@ _NOTE = re.compile(r"^\[.*\]$")
 _WHEREAS = re.compile(r"^whereas:?$", re.I)
 _RUN_IN = re.compile(r"(?:[.:;—–]| -) (?P<label>\((?:1|i|A)\)) (?=[A-Z])")
 _DUTY = re.compile(r"\b(?:shall|must)\b")
+MAX_DEPTH = 50
+"""Levels of nodes; laws have fewer than ten."""
 _ENACTED = re.compile(r"^(?:have|has) adopted this\b", re.I)
 
 
@@ -464,6 +466,9 @@ class _Parser:
             self._path.pop()
 
     def _open(self, node: _OpenNode) -> None:
+        if len(self._path) > MAX_DEPTH:
+            place = next((one.citation for one in self._path if one.citation), "the text")
+            raise InputError(f"{place}: points are nested more than {MAX_DEPTH} deep")
         self._path[-1].nodes.append(node)
         self._path.append(node)
 

@@ -270,7 +270,7 @@ class EventLogFile:
                 return self._reader.entry(row)
         except ValidationError as error:
             raise InputError(f"{self.path}, entry {row[0]}: cannot be read ({error.errors()[0]['msg']})") from error
-        except (ValueError, TypeError, KeyError) as error:  # not written by lawtrace
+        except (ValueError, TypeError, KeyError, RecursionError) as error:  # not written by lawtrace
             raise InputError(f"{self.path}, entry {row[0]}: cannot be read ({error})") from error
 
     def close(self) -> None:

@@ -33,6 +33,8 @@ KEY = ("stage", "task", "unit", "style", "conversation_kind", "tested_model", "t
 
 _TEXT_FIELDS: dict[EntryKind, str] = {"message": "content", "model_call": "answer", "failure": "text", "retry": "error"}
 _MAX_CACHED = 20_000
+MAX_REQUEST_CHARACTERS = 100_000_000
+"""A text, and a request, of a log that is not ours may stand for any length."""
 _SHORT = 100
 """Characters of a text that is stored as it is."""
 
@@ -160,21 +162,37 @@ class RowReader:
 
     def _request(self, last: int) -> list[dict[str, str]]:
         steps = self._connection.execute(
-            "WITH RECURSIVE path (depth, before, role, text) AS ("
-            " SELECT 0, before, role, text FROM requests WHERE id = ?"
-            " UNION ALL SELECT depth + 1, r.before, r.role, r.text FROM path JOIN requests AS r ON r.id = path.before)"
-            " SELECT path.role, texts.text FROM path JOIN texts ON texts.id = path.text ORDER BY depth DESC",
+            "WITH RECURSIVE path (depth, id, before, role, text) AS ("
+            " SELECT 0, id, before, role, text FROM requests WHERE id = ?"
+            " UNION ALL SELECT depth + 1, r.id, r.before, r.role, r.text FROM path JOIN requests AS r"
+            " ON r.id = path.before AND r.id < path.id)"  # a step is written after the one before it
+            " SELECT role, (SELECT texts.text FROM texts WHERE texts.id = step.text)"
+            " FROM (SELECT role, text FROM path ORDER BY depth DESC LIMIT -1) AS step",  # sorted without their texts
             (last,),
-        ).fetchall()
-        return [{"role": role, "content": _unpacked(text)} for role, text in steps]
+        )
+        messages: list[dict[str, str]] = []
+        left = MAX_REQUEST_CHARACTERS
+        for role, text in steps:
+            content = _unpacked(text)
+            left -= len(content)
+            if left < 0:
+                raise ValueError(f"a request is damaged: it has more than {MAX_REQUEST_CHARACTERS} characters")
+            messages.append({"role": role, "content": content})
+        return messages
 
 
 def _unpacked(stored: str | bytes) -> str:
-    """The text of a stored value. Raises ValueError for a damaged one."""
+    """The text of a stored value. Raises ValueError for a damaged one, which may stand for any length."""
+    if isinstance(stored, str):
+        return stored
+    unpacking = zlib.decompressobj()
     try:
-        return stored if isinstance(stored, str) else zlib.decompress(stored).decode()
-    except zlib.error as error:
+        text = unpacking.decompress(stored, MAX_REQUEST_CHARACTERS).decode()
+    except (zlib.error, UnicodeDecodeError) as error:
         raise ValueError(f"a text is damaged: {error}") from error
+    if not unpacking.eof:
+        raise ValueError(f"a text is damaged: it is cut, or has more than {MAX_REQUEST_CHARACTERS} characters")
+    return text
 
 
 def _payload(entry: Entry) -> str:

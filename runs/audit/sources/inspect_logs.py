@@ -6,6 +6,7 @@ Archives that are compressed in a way that Python cannot read are read with Insp
 
 import json
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -13,12 +14,13 @@ from typing import Any, ClassVar
 
 from lawtrace.environments.literals import fields_of, items_of
 from lawtrace.runs.audit.sources.chat_messages import read_messages
-from lawtrace.runs.audit.sources.json_files import MAX_RECORD_BYTES, unreadable
+from lawtrace.runs.audit.sources.json_files import MAX_RECORD_BYTES, parse_record, unreadable
 from lawtrace.runs.audit.sources.source import Record, Source
 from lawtrace.runs.audit.transcripts import Transcript, make_transcript
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 
+MAX_ATTACHED_CHARACTERS = 50_000_000
 _ATTACHMENT = "attachment://"
 
 
@@ -38,20 +40,35 @@ class InspectLogs(Source):
     def read(self, record: Record) -> Iterable[Transcript]:
         sample = fields_of(record.value)
         attachments = fields_of(sample.get("attachments"))
-        messages = items_of(_resolve(sample["messages"], attachments) if attachments else sample["messages"])
+        try:
+            messages = items_of(_Resolved(attachments).value(sample["messages"]) if attachments else sample["messages"])
+        except ValueError as error:
+            yield unreadable(record.place, self.name(record), str(error))
+            return
         labels = {scorer: fields_of(score).get("value") for scorer, score in fields_of(sample.get("scores")).items()}
         yield make_transcript(record.place, self.name(record), read_messages(messages), labels)
 
 
-def _resolve(value: Json, attachments: Mapping[str, Any]) -> Json:
-    """The value with the texts that a log keeps apart put back in their places."""
-    if isinstance(value, str):
-        return attachments.get(value.removeprefix(_ATTACHMENT), value) if value.startswith(_ATTACHMENT) else value
-    if isinstance(value, dict):
-        return {key: _resolve(inner, attachments) for key, inner in fields_of(value).items()}
-    if isinstance(value, list):
-        return [_resolve(inner, attachments) for inner in items_of(value)]
-    return value
+class _Resolved:
+    """A value with the texts that a log keeps apart put back in their places."""
+
+    def __init__(self, attachments: Mapping[str, Any]) -> None:
+        self._attachments = attachments
+        self._characters = 0
+
+    def value(self, value: Json) -> Json:
+        """Raises ValueError if the same texts are put back too often: a short file can stand for any length."""
+        if isinstance(value, str) and value.startswith(_ATTACHMENT):
+            text = self._attachments.get(value.removeprefix(_ATTACHMENT), value)
+            self._characters += len(str(text))
+            if self._characters > MAX_ATTACHED_CHARACTERS:
+                raise ValueError(f"its attachments have more than {MAX_ATTACHED_CHARACTERS} characters in all places")
+            return text
+        if isinstance(value, dict):
+            return {key: self.value(inner) for key, inner in fields_of(value).items()}
+        if isinstance(value, list):
+            return [self.value(inner) for inner in items_of(value)]
+        return value
 
 
 def read_archive(path: Path) -> Iterator[Record | Transcript]:
@@ -66,12 +83,12 @@ def read_archive(path: Path) -> Iterator[Record | Transcript]:
                 yield unreadable(where, member.filename, f"larger than {MAX_RECORD_BYTES // 2**20} MB")
                 continue
             try:
-                yield Record(where, member.filename, json.loads(archive.read(member)))
+                yield Record(where, member.filename, parse_record(archive.read(member)))
             except NotImplementedError:
                 yield from _read_with_inspect(path)
                 return
-            except (ValueError, RecursionError, zipfile.BadZipFile) as error:
-                yield unreadable(where, member.filename, f"not JSON: {error}")
+            except (ValueError, zipfile.BadZipFile, zlib.error) as error:
+                yield unreadable(where, member.filename, str(error))
 
 
 def _read_with_inspect(path: Path) -> Iterator[Record]:

@@ -19,8 +19,10 @@ from lawtrace.runs.audit.transcripts import Transcript
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 
-MAX_RECORD_BYTES = 512 * 2**20
+MAX_RECORD_BYTES = 256 * 2**20
 """How large one record may be; a larger one is reported and not read."""
+MAX_VALUES = 5_000_000
+"""How many values one record may have: an empty list of two bytes takes 64 in memory."""
 MAX_DEPTH = 200
 """How deeply lists and objects may be nested: memory grows with the square of it."""
 TOO_DEEP = f"nested more than {MAX_DEPTH} lists and objects deep; that is no recorded conversation"
@@ -79,15 +81,23 @@ def _read_lines(path: Path, file: BinaryIO) -> Iterator[Record | Transcript]:
             while line and not line.endswith(b"\n"):
                 line = file.readline(MAX_RECORD_BYTES)
         elif line.strip():
-            if line.count(b"[") + line.count(b"{") > MAX_DEPTH and _is_too_deep(BytesIO(line)):
-                yield unreadable(place, name, TOO_DEEP)
-                continue
             try:
-                value = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                yield unreadable(place, name, f"not JSON: {error}")
-                continue
-            yield Record(place, name, value)
+                yield Record(place, name, parse_record(line))
+            except ValueError as error:
+                yield unreadable(place, name, str(error))
+
+
+def parse_record(text: bytes) -> Json:
+    """The value of one record. Raises ValueError if it is not JSON, too deep, or has too many values."""
+    opened = text.count(b"[") + text.count(b"{")
+    if opened + text.count(b",") > MAX_VALUES:
+        raise ValueError(f"more than {MAX_VALUES} values in one record; split it")
+    if opened > MAX_DEPTH and _is_too_deep(BytesIO(text)):
+        raise ValueError(TOO_DEEP)
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"not JSON: {_one_line(error)}") from error
 
 
 def _read_document(path: Path, file: BinaryIO, lists: Collection[str]) -> Iterator[Record | Transcript]:
@@ -164,9 +174,9 @@ def _whole(path: Path, file: BinaryIO) -> Json:
     if len(text) > MAX_RECORD_BYTES:
         raise InputError(f"{path}: one JSON value of more than {MAX_RECORD_BYTES // 2**20} MB; split it")
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not JSON: {_one_line(error)}") from error
+        return parse_record(text)
+    except ValueError as error:
+        raise InputError(f"{path}: {error}") from error
 
 
 def _rest(path: Path, file: BinaryIO, field: str, read: int) -> list[Any] | None:

@@ -234,6 +234,8 @@ CONTROLS = json.dumps({"catalog": {"metadata": {"title": "Nothing"}}})
         ("x.json", b"[]", "not an OSCAL catalog"),
         ("x.json", CONTROLS.encode(), "contains no control"),
         ("x.txt", b"Article 1\nOn parcels\n", "contains no provision"),
+        ("x.txt", b"Article 1\n" + b"(a) " * 2000, "Article 1: points are nested more than 50 deep"),
+        ("x.txt", b"Article 1\n" + b"(a) text\n" * 20_000, "Article 1: points are nested more than 50 deep"),
         ("x.html", b"<script>1</script>", "contains no text"),
         ("x.txt", b"\0" * 1000, "contains no provision"),
     ],
@@ -253,6 +255,48 @@ def test_pages_that_unpack_to_too_much_are_refused_before_they_are_read(
     monkeypatch.setattr("lawtrace.environments.documents.pdf.MAX_CONTENT_BYTES", 100)
     with pytest.raises(InputError, match="of page content, unpacked"):
         read_legal_text(tmp_path / "x.pdf")
+
+
+def pdf_of_nested_forms(depth: int, width: int) -> bytes:
+    """A page with a form that shows another one so many times, and so on: much text in few bytes."""
+    font = b"/Font<</F 5 0 R>>"
+    words = b"BT /F 12 Tf 50 700 Td (Article 1 The payer shall sign.) Tj ET"
+
+    def stream(content: bytes, fields: bytes = b"") -> bytes:
+        return b"<<%s/Length %d>>stream\n%s\nendstream" % (fields, len(content), content)
+
+    bodies = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<<%s/XObject<</X 6 0 R>>>>>>" % font,
+        stream(words + b" /X Do"),
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ]
+    for below in range(7, 7 + depth):
+        is_last = below == 6 + depth
+        resources = font if is_last else b"/XObject<</X %d 0 R>>" % below
+        form = b"/Type/XObject/Subtype/Form/BBox[0 0 600 800]/Resources<<%s>>" % resources
+        bodies.append(stream(words if is_last else b"/X Do " * width, form))
+    content, places = b"%PDF-1.4\n", list[int]()
+    for number, body in enumerate(bodies, start=1):
+        places.append(len(content))
+        content += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    head = b"xref\n0 %d\n0000000000 65535 f \n" % (len(bodies) + 1)
+    tail = b"trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % (len(bodies) + 1, len(content))
+    return content + head + table + tail
+
+
+@pytest.mark.slow
+def test_a_pdf_whose_text_cannot_be_read_as_a_whole_is_refused(tmp_path: Path) -> None:
+    """2.5 KB with 10^9 texts: pypdf leaves text out, and only warns."""
+    pytest.importorskip("pypdf")
+    path = tmp_path / "x.pdf"
+    path.write_bytes(pdf_of_nested_forms(2, 1))
+    assert len(read_legal_text(path).provisions()) == 2
+    path.write_bytes(pdf_of_nested_forms(10, 10))
+    with pytest.raises(InputError, match="not all text can be read: Exceeded 5000 form"):
+        read_legal_text(path)
 
 
 def test_a_scan_and_an_encrypted_file_give_different_errors(tmp_path: Path) -> None:

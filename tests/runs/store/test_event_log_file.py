@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import zlib
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 from lawtrace.runs.store.event_log_database import EVENT_LOG_FILE
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.event_log_rows import MAX_REQUEST_CHARACTERS
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.log_entries import (
     CallRetried,
@@ -294,7 +296,7 @@ def test_an_unreadable_recipe_is_reported(event_log: EventLogFile) -> None:
         assert edited.recipe
 
 
-@pytest.mark.parametrize("payload", ['{"kind": "dream"}', "[]"])
+@pytest.mark.parametrize("payload", ['{"kind": "dream"}', "[]", "[" * 100_000])
 def test_an_unreadable_entry_is_named(event_log: EventLogFile, message: MessageSent, payload: str) -> None:
     event_log.record(message)
     edit(event_log, f"UPDATE entries SET payload = '{payload}'")
@@ -303,6 +305,26 @@ def test_an_unreadable_entry_is_named(event_log: EventLogFile, message: MessageS
         pytest.raises(InputError, match="entry 1: cannot be read"),
     ):
         list(damaged.entries())
+
+
+def test_a_text_that_stands_for_too_much_memory_is_refused(event_log: EventLogFile, context: Context) -> None:
+    event_log.record(call(context.at(model="openai:a"), "x" * 200))
+    bomb = zlib.compress(b"x" * (MAX_REQUEST_CHARACTERS + 1)).hex()
+    edit(event_log, f"UPDATE texts SET text = x'{bomb}'")
+    with (
+        EventLogFile.open(event_log.path.parent) as edited,
+        pytest.raises(InputError, match=r"entry 1: cannot be read .a text is damaged"),
+    ):
+        list(edited.entries())
+
+
+def test_a_request_that_follows_itself_ends(event_log: EventLogFile, context: Context) -> None:
+    event_log.record(call(context.at(model="openai:a"), "answer"))
+    edit(event_log, "UPDATE requests SET before = id")
+    with EventLogFile.open(event_log.path.parent) as edited:
+        (entry,) = edited.entries()
+    assert isinstance(entry, ModelCalled)
+    assert [message.content for message in entry.request] == ["hello"]
 
 
 def test_answers_are_found_by_conversation_request_and_occurrence(event_log: EventLogFile, context: Context) -> None:

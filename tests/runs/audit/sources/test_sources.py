@@ -605,6 +605,32 @@ def test_archives_of_inspect_are_read(tmp_path: Path) -> None:
     assert (transcript.id, transcript.labels) == ("4, epoch 2", {"match": "C"})
 
 
+REPEATED = {
+    "id": 1,
+    "epoch": 1,
+    "attachments": {"a": "x" * 1_000_000},
+    "messages": [{"role": "user", "content": "attachment://a"}] * 60,
+}
+"""A sample of one megabyte that stands for sixty."""
+
+
+@pytest.mark.parametrize(
+    ("sample", "reason"),
+    [
+        (json.dumps(REPEATED), "its attachments have more than 50000000 characters"),
+        ("[" + "[]," * 3_000_000 + "[]]", "more than 5000000 values in one record"),
+        ("[" * 100_000, "nested more than 200 lists and objects deep"),
+        ("{", "not JSON"),
+    ],
+    ids=("attachments", "values", "depth", "cut"),
+)
+def test_a_small_archive_that_stands_for_much_memory_is_refused(tmp_path: Path, sample: str, reason: str) -> None:
+    with zipfile.ZipFile(tmp_path / "log.eval", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("samples/1.json", sample)
+    (transcript,) = read_transcripts(tmp_path / "log.eval")
+    assert reason in str(transcript.trouble)
+
+
 @pytest.mark.parametrize(
     ("name", "labels"),
     [
