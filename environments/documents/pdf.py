@@ -28,6 +28,10 @@ _GAP = 1.6
 _MARGIN = 0.12
 """Share of the height of a page, at the top and at the bottom, that may hold running heads."""
 
+MAX_FORM_DEPTH = 30
+_SHOWN = re.compile(rb"/([^\s/<>\[\](){}%]+)(?:\s|%[^\r\n]*[\r\n])+Do(?![^\s/<>\[\](){}%])")
+"""A form or picture that a page shows, by its name."""
+
 _MOST = 0.5
 """Share of the pages on which a running head occurs, at least."""
 
@@ -107,12 +111,39 @@ def read_pdf(path: Path) -> PdfText:
 def _check_limits(path: Path, pages: Sequence[Any]) -> None:
     if len(pages) > MAX_PAGES:
         raise InputError(f"{path}: has {len(pages)} pages, the limit is {MAX_PAGES}")
-    resolve: Any = import_module("pdfminer.pdftypes").resolve1
-    size = 0
+    size, content = 0, _Content(import_module("pdfminer.pdftypes").resolve1)
     for page in pages:
-        size += sum(len(resolve(one).get_data()) for one in page.page_obj.contents)
+        size += content.size(page.page_obj.contents, page.page_obj.resources)
         if size > MAX_CONTENT_BYTES:
             raise InputError(f"{path}: has more than {MAX_CONTENT_BYTES // 2**20} MB of page content, unpacked")
+
+
+class _Content:
+    """The size of what pages show. A form counts as often as it is shown: a few forms that show each other stand for
+    any length."""
+
+    def __init__(self, resolve: Any) -> None:  # noqa: ANN401 (an untyped optional library)
+        self._resolve = resolve
+        self._known: dict[tuple[int, int], int] = {}
+
+    def size(self, streams: Sequence[Any], resources: Any, depth: int = 0) -> int:  # noqa: ANN401
+        """Bytes, unpacked, of streams with their resources. Raises ValueError for forms within too many others."""
+        if depth > MAX_FORM_DEPTH:
+            raise ValueError(f"forms are nested more than {MAX_FORM_DEPTH} deep")
+        data = b"\n".join(self._resolve(one).get_data() for one in streams)
+        objects = self._resolve((self._resolve(resources) or {}).get("XObject")) or {}
+        size = len(data)
+        for name, times in Counter(_SHOWN.findall(data)).items():
+            plain = re.sub(rb"#([0-9a-fA-F]{2})", lambda found: bytes.fromhex(found[1].decode()), name)
+            form = self._resolve(objects.get(plain.decode("utf-8", "ignore")))
+            if getattr(self._resolve(getattr(form, "attrs", {}).get("Subtype")), "name", "") != "Form":
+                continue
+            own = form.attrs.get("Resources") or resources
+            key = id(form), id(own)
+            if key not in self._known:
+                self._known[key] = self.size([form], own, depth + 1)
+            size += times * self._known[key]
+        return size
 
 
 def _read_page(page: Any) -> list[list[_Row]]:  # noqa: ANN401 (an untyped optional library)
