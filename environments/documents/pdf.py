@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from lawtrace.environments.literals import fields_of
 from lawtrace.schemas.errors import InputError, OperationalError
 
 MAX_PAGES = 2_000
@@ -131,19 +132,23 @@ class _Content:
         if depth > MAX_FORM_DEPTH:
             raise ValueError(f"forms are nested more than {MAX_FORM_DEPTH} deep")
         data = b"\n".join(self._resolve(one).get_data() for one in streams)
-        objects = self._resolve((self._resolve(resources) or {}).get("XObject")) or {}
+        objects = self._fields(self._fields(resources).get("XObject"))
         size = len(data)
         for name, times in Counter(_SHOWN.findall(data)).items():
             plain = re.sub(rb"#([0-9a-fA-F]{2})", lambda found: bytes.fromhex(found[1].decode()), name)
             form = self._resolve(objects.get(plain.decode("utf-8", "ignore")))
-            if getattr(self._resolve(getattr(form, "attrs", {}).get("Subtype")), "name", "") != "Form":
+            fields = self._fields(getattr(form, "attrs", None))
+            if getattr(self._resolve(fields.get("Subtype")), "name", "") != "Form":
                 continue
-            own = form.attrs.get("Resources") or resources
+            own = fields.get("Resources") or resources
             key = id(form), id(own)
             if key not in self._known:
                 self._known[key] = self.size([form], own, depth + 1)
             size += times * self._known[key]
         return size
+
+    def _fields(self, value: object) -> dict[str, Any]:
+        return fields_of(self._resolve(value))
 
 
 def _read_page(page: Any) -> list[list[_Row]]:  # noqa: ANN401 (an untyped optional library)
