@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from lawtrace.environments.documents.lines import Line
 
-_ROMAN = re.compile(r"^(?P<label>[IVX]{1,6})(?P<dot>[.)]|\s?[-–—:])?\s+(?=\S)")
+_ROMAN = re.compile(r"^(?P<label>[IVX]{1,6})(?P<below>(?:\.\d{1,2})*)(?P<dot>[.)]|\s?[-–—:])?\s+(?=\S)")
 _LETTER = re.compile(r"^\(?(?P<label>[A-Z])[.)]\s+(?=\S)")
 _COUNTED = re.compile(r"^(?P<label>\d{1,2})(?P<dot>[.)])?\s+(?=[A-Z])")
 _BRACKETED = re.compile(r"^\((?:[a-z]|\d{1,2}|[ivx]{1,4})[)l1\]]\s+(?=\S)")
@@ -22,6 +22,10 @@ _FUNCTION_WORD = re.compile(
 )
 SENTENCE_END = re.compile(
     r"[.!?:;][”\"’')\]]*(?:\s*\d{1,3}(?:\s?,\s?\d{1,3})*)?\s*$|[”\"]\s*$|(?<=[a-z)])[.;]\s?\w{1,2}$"
+)
+_QUESTION = re.compile(
+    r"(?:did|do|does|is|are|was|were|has|have|can|could|should|must|what|which|who|when|why|how|whether)\b[^.!;]*\?$",
+    re.IGNORECASE,
 )
 HEADING_WORDS = 22
 _FULL_LINE = 50
@@ -58,7 +62,7 @@ def looks_like_heading(text: str) -> bool:
     return (
         0 < len(words) <= HEADING_WORDS
         and (words[0][0].isupper() or words[0][0].isdigit() or words[0][0] in "“‘\"'(")
-        and text.rstrip()[-1] not in _STOPS
+        and (text.rstrip()[-1] not in _STOPS or _QUESTION.match(text) is not None)
         and sum(map(str.isalpha, text)) >= 3
         and sum(map(str.isdigit, text)) * 2 < len(text.replace(" ", ""))
     )
@@ -134,7 +138,7 @@ def _ranked(text: str, lines: int) -> Heading:
         return Heading(text, ANNEX_RANK, annex[0].strip(), lines)
     roman = _ROMAN.match(text)
     if roman and roman["dot"] and _roman_value(roman["label"]):
-        return Heading(text, TOP_RANK, "", lines)
+        return Heading(text, LETTER_RANK if roman["below"] else TOP_RANK, "", lines)
     if _LETTER.match(text):
         return Heading(text, LETTER_RANK, "", lines)
     if _BRACKETED.match(text):
@@ -160,7 +164,7 @@ class HeadingOrder:
         self._letter: str = ""
 
     def ranked(self, heading: Heading) -> Heading:
-        label = re.match(r"\(?([A-Z]+)\b", heading.text)
+        label = re.match(r"\(?([A-Z]+)\b(?!\.\d)", heading.text)
         if label is None or heading.rank not in {TOP_RANK, LETTER_RANK}:
             return heading
         name = label[1]

@@ -3,7 +3,8 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 
 from lawtrace.environments.documents.decision import Document, Paragraph, Section
@@ -15,6 +16,7 @@ from lawtrace.environments.documents.decision_headings import (
     Heading,
     HeadingOrder,
     heading_block,
+    in_capitals,
     is_strong,
     looks_like_heading,
 )
@@ -36,8 +38,35 @@ _OPENING = re.compile(
 _BLOCK_LINES = 8
 """Lines above a number that may hold headings."""
 
+_LEAST_COUNTED, _MOST_TITLED = 3, 0.6
+"""Titles behind numbers of one depth, and their share, from which these numbers count sections."""
+
+_JOINED_WORDS = 8
+"""Words of a heading that was joined to a number."""
+
+_VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|shall|should|must|may|will|did|do|does|failed)\b", re.IGNORECASE)
+
+_JOINED_AFTER = re.compile(r"^(?P<text>.*[.”\"])\s+(?P<heading>[A-Z][^.:;,]{4,60})$")
+_JOINED_BEFORE = re.compile(
+    r"^\s*(?P<heading>[A-Z][^.:;]{3,70}?)\s+(?P<rest>(?P<number>\d{1,3})\.(?:\d{1,3}\.?)?\s+[A-Z“].*)$"
+)
+_REFERRING = re.compile(
+    r"\b(?:articles?|sections?|paragraphs?|paras?|regulations?|principles?|schedules?|annex|steps?|pages?|nos?|numbers?|table"
+    r"|january|february|march|april|may|june|july|august|september|october|november|december)$",
+    re.IGNORECASE,
+)
+
+_SHORT_SHARE = 0.75
+"""Share of the usual width below which a line is short."""
+
 _DEDENT = 3
 """Columns by which a heading stands out from the text above."""
+
+_PROSE = 20
+"""Words of a block before the first number from which it is a paragraph, if it ends a sentence."""
+
+_SHORT_LINE = 40
+"""Characters of a line above a blank one that need not end a sentence."""
 
 _SHORT_HEADING = 12
 """Words of a heading that nothing but blank space marks."""
@@ -82,19 +111,53 @@ def parse_document(lines: Sequence[Line], notes: Sequence[str] = ()) -> Document
         raise InputError("the document holds no text")
     parser = _Parser(lines)
     parser.read()
+    begun = next((place for place, section in enumerate(parser.sections) if section.filled), len(parser.sections))
+    titles = [section.heading for section in parser.sections[:begun]]
     return Document(
-        front=_join_lines(parser.front),
-        sections=tuple(section.closed() for section in parser.sections if section.filled),
+        front=_join_lines([*titles, *parser.front]),
+        sections=tuple(section.closed() for section in parser.sections[begun:]),
         closing=_join_lines(parser.closing),
         notes=tuple(notes),
         parse_warnings=tuple(parser.parse_warnings),
     )
 
 
+def _without_few_marks(lines: Sequence[Line]) -> Sequence[Line]:
+    """Blocks as lines that stand apart, if the format marks no headings but the title."""
+    marked = [place for place, line in enumerate(lines) if line.level]
+    if len(marked) > 1 and marked[-1] - marked[0] >= len(marked):
+        return lines
+    return [line if line.level is None else replace(line, level=None, gap=not line.depth) for line in lines]
+
+
+def _split_joined(lines: Sequence[Line]) -> list[Line]:
+    """The lines with headings apart that were joined to the end of a paragraph, or to a number from before it."""
+    numbers = {one.place: one.number for one in number_paragraphs(lines, marked=False)}
+    found: list[Line] = []
+    last = 0
+    for place, line in enumerate(lines):
+        last = numbers[place][0] if place in numbers else last
+        before = _JOINED_BEFORE.match(line.text)
+        after = _JOINED_AFTER.match(line.text) if place + 1 in numbers else None
+        if place not in numbers and before and last and int(before["number"]) - last in {0, 1}:
+            heading = before["heading"]
+            if len(heading.split()) <= _JOINED_WORDS and not _REFERRING.search(heading) and not _VERB.search(heading):
+                found += [replace(line, text=heading, gap=True), replace(line, text=before["rest"], gap=True)]
+                continue
+        if after and len(after["heading"].split()) <= _JOINED_WORDS and not _VERB.search(after["heading"]):
+            found += [replace(line, text=after["text"]), replace(line, text=after["heading"], gap=True)]
+            continue
+        found.append(line)
+    return found
+
+
 class _Parser:
     def __init__(self, lines: Sequence[Line]) -> None:
-        self._lines = lines
+        lines = _without_few_marks(lines)
         self._marked = any(line.level is not None for line in lines)
+        self._lines = lines if self._marked else _split_joined(lines)
+        lines = self._lines
+        self._width = sorted(len(line.text) for line in lines)[len(lines) * 9 // 10]
         self._numbers = {one.place: one for one in number_paragraphs(lines, marked=self._marked)}
         self.front: list[str] = []
         self.closing: list[str] = []
@@ -145,7 +208,7 @@ class _Parser:
             return {place: headings for place, headings in found.items() if place >= first or not self._numbers}
         for place in sorted(self._numbers):
             self._headings_above(place, found)
-            self._counted_heading(place, found)
+        self._counted_headings(found)
         for place in range(len(self._lines)):
             self._heading_in_text(place, found)
         if self._numbers:
@@ -154,9 +217,10 @@ class _Parser:
         return found
 
     def _drop_front(self, found: dict[int, list[Heading]]) -> None:
-        """Before the first number only the lines directly above it are headings; the others are the title."""
+        """Before the first number only the lines directly above it, and those with a number of their own, are headings;
+        the others are the title."""
         first = min([*self._numbers, *(place for place, headings in found.items() if headings[0].annex)])
-        for place in [place for place in found if place < first]:
+        for place in [place for place in found if place < first and found[place][0].rank != TOP_RANK]:
             if place + sum(one.lines for one in found[place]) < first:
                 del found[place]
 
@@ -206,8 +270,9 @@ class _Parser:
             return False
         gap = self._lines[start].gap
         if self._is_front(start):
-            opening = _OPENING.match(self._lines[start].text.strip())
-            return gap or clear or opening is not None or SENTENCE_END.search(text) is not None
+            heading = self._lines[start].text.strip()
+            clear = clear or _OPENING.match(heading) is not None or SENTENCE_END.search(text) is not None
+            return clear or (gap and heading.replace(" ", "").isalpha())
         if text.endswith(":"):
             return clear
         if not any(map(str.isalpha, text)) or text.endswith("]"):
@@ -216,29 +281,51 @@ class _Parser:
             return True
         return SENTENCE_END.search(text) is not None or (clear and (gap or len(text) < 60))
 
-    def _counted_heading(self, place: int, found: dict[int, list[Heading]]) -> None:
-        """A number of one part whose words are a heading, before numbers of two parts: *2. LEGAL FRAMEWORK*, 2.1."""
+    def _counted_headings(self, found: dict[int, list[Heading]]) -> None:
+        """Numbers that do not count paragraphs: those of sections (*2. LEGAL FRAMEWORK*, with *2.1* or text without
+        numbers below), and one that was joined to a heading (*5.Background*, followed by 6)."""
+        places = sorted(self._numbers)
+        ends = dict(pairwise([*places, len(self._lines)]))
+        titles = {place: title for place in places if (title := self._title(place, ends[place]))}
+        depths = Counter(len(self._numbers[place].number) for place in places)
+        titled = Counter(len(self._numbers[place].number) for place in titles)
+        top = LETTER_RANK if any(one.rank == TOP_RANK for headings in found.values() for one in headings) else TOP_RANK
+        for place, headings in titles.items():
+            number, end = self._numbers[place].number, ends[place]
+            depth = len(number)
+            below = self._numbers[end].number if end < len(self._lines) else ()
+            whole = place + sum(one.lines for one in headings) == end
+            counts = titled[depth] >= max(_LEAST_COUNTED, _MOST_TITLED * depths[depth])
+            joined = whole and len(headings[0].text.split()) <= _JOINED_WORDS and not _VERB.search(headings[0].text)
+            parent = whole and below[:-1] == number
+            if not (counts or parent or joined):
+                continue
+            for inner in range(place + 1, end):
+                if inner < place + sum(one.lines for one in headings):
+                    found.pop(inner, None)
+            if counts or parent:
+                label = ".".join(map(str, number))
+                headings[0] = replace(headings[0], text=f"{label}. {headings[0].text}", rank=top + depth - 1)
+            found[place] = headings
+            del self._numbers[place]
+
+    def _title(self, place: int, end: int) -> list[Heading]:
+        """The lines of a number as headings, if they are set apart from what follows before the next number."""
         one = self._numbers[place]
-        if len(one.number) != 1:
-            return
-        after = min((at for at in self._numbers if at > place), default=None)
-        if after is None or self._numbers[after].number[:-1] != one.number:
-            return
-        lines = [Line(one.rest, self._lines[place].page), *self._lines[place + 1 : after]]
-        if not one.rest:
-            lines = lines[1:]
-        if len(lines) > _BLOCK_LINES:
-            return
-        headings = heading_block(lines)
-        if not headings:
-            return
+        lines = [Line(one.rest), *self._lines[place + 1 : end]] if one.rest else self._lines[place + 1 : end]
         extra = 0 if one.rest else 1
-        first = headings[0]
-        named = Heading(f"{one.number[0]}. {first.text}", TOP_RANK, "", first.lines + extra)
-        for inner in range(place + 1, after):
-            found.pop(inner, None)
-        found[place] = [named, *headings[1:]]
-        del self._numbers[place]
+        if len(lines) <= _BLOCK_LINES and (headings := heading_block(lines)):
+            return [replace(headings[0], lines=headings[0].lines + extra), *headings[1:]]
+        for count in range(1, min(_BLOCK_LINES, len(lines)) + 1):
+            if count < len(lines) and not (lines[count].gap or in_capitals(lines[0].text)):
+                continue
+            headings = heading_block(lines[:count])
+            short = len(lines[count - 1].text) < _SHORT_SHARE * self._width
+            goes_on = count < len(lines) and lines[count].text.strip()[:1].islower()
+            if headings and not goes_on and (short or not _VERB.search(headings[0].text)):
+                return [replace(headings[0], lines=headings[0].lines + extra), *headings[1:]]
+            return []
+        return []
 
     def _heading_in_text(self, place: int, found: dict[int, list[Heading]]) -> None:
         """A line in running text that is clearly set as a heading, with the lines that go on with it."""
@@ -246,7 +333,8 @@ class _Parser:
         if place in self._numbers or self._taken(place, found) or not (apart or is_strong(self._lines[place].text)):
             return
         text = self._lines[place].text.strip()
-        if self._is_front(place) and self._numbers and not ANNEX.match(text):
+        own = heading_block(self._lines[place : place + 1])
+        if self._is_front(place) and self._numbers and not (own and own[0].rank <= TOP_RANK):
             return
         above = self._lines[place - 1].text.strip() if place else ""
         ended = not above or SENTENCE_END.search(above) or self._taken(place - 1, found)
@@ -313,7 +401,7 @@ class _Parser:
         """
         line, section = self._lines[place], self._path[-1]
         if self._current is None:
-            return section.level < _PREAMBLE_LEVEL or not self._numbers
+            return section.level < _PREAMBLE_LEVEL or not self._numbers or self._is_prose(place)
         ref = section.paragraphs[-1][0] if section.paragraphs else ""
         if ref != f"{self._prefix()}p{self._unnumbered}":
             return False
@@ -324,7 +412,17 @@ class _Parser:
         above = self._lines[place - 1]
         ended = SENTENCE_END.search(above.text) is not None and not above.text.rstrip().endswith((":", ";"))
         blank = line.gap or (line.text[:1].isspace() and not above.text[:1].isspace())
-        return ended and line.text.strip()[:1].isupper() and (blank or not self._numbers)
+        begins = line.text.strip()[:1].isupper()
+        return begins and ((ended and (blank or not self._numbers)) or (line.gap and len(above.text) < _SHORT_LINE))
+
+    def _is_prose(self, place: int) -> bool:
+        """Whether the block at a line of the front is a paragraph, not a part of the title or the address."""
+        line = self._lines[place]
+        end = place + 1
+        while end < len(self._lines) and end not in self._numbers and not self._lines[end].gap:
+            end += 1
+        words = " ".join(one.text for one in self._lines[place:end]).split()
+        return line.gap and words[0][0].isupper() and len(words) >= _PROSE and words[-1][-1] in ".:"
 
     def _begin_paragraph(self, one: NumberedLine, line: Line) -> None:
         ref = ".".join(map(str, one.number))

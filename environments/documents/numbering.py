@@ -29,6 +29,9 @@ _LARGEST = 1500
 _SURE = 0.3
 """Weight from which a single number counts."""
 
+_TITLE_WORDS = 8
+"""Words of the title of a section, behind its number."""
+
 _SHORT, _LEAST_SPAN = 15, 0.3
 """In a text of more lines than the first, the numbers reach over at least this share of them."""
 
@@ -70,11 +73,13 @@ def number_paragraphs(lines: Sequence[Line], *, marked: bool) -> list[NumberedLi
         usual = max(indents, key=lambda column: sum(indents[column + step] for step in (-1, 0, 1)))
         chosen = _best_sequence(candidates, usual)
     deepest = [at for at, one in enumerate(chosen) if len(one.number) > 1]
-    if deepest and chosen[deepest[-1] + 1 :] and chosen[deepest[-1] + 1].number != (1,):
+    rest = chosen[deepest[-1] + 1 :] if deepest else []
+    if rest and rest[0].number != (1,) and not all(0 < len(one.rest.split()) <= _TITLE_WORDS for one in rest):
         del chosen[deepest[-1] + 1 :]  # the items of a list at the end
     if not chosen or (len(chosen) < 2 and chosen[0].weight < _SURE):
         return []
-    if len(lines) >= _SHORT and chosen[-1].place - chosen[0].place < _LEAST_SPAN * len(lines):
+    again = sum(set(one.number) == {1} for one in chosen)
+    if len(lines) >= _SHORT and again < 2 and chosen[-1].place - chosen[0].place < _LEAST_SPAN * len(lines):
         return []  # the items of one list
     found: list[NumberedLine] = []
     last: Number | None = None

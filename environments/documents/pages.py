@@ -30,6 +30,9 @@ _EDGE = 3
 """Lines at the top and at the bottom of a page that may be a running head or foot."""
 
 _PARAGRAPH = re.compile(r"^\s*\d{1,3}(?:\.\d{1,3})*[.)]?\s+\S|^\s*\d{1,3}(?:\.\d{1,3})*[.)]\s*$")
+_USUAL = 12
+"""What is blank above one of so many lines, or less, is no gap."""
+
 _LEADERS = re.compile(r"(?:\.\s?){4,}\s*\d{1,3}\s*$|…{2,}\s*\d{1,3}\s*$")
 _NOTE = re.compile(r"^\s{0,6}(?P<number>\d{1,3})(?![\d.)])\s*(?P<text>\S.*)?$")
 _DOTTED = re.compile(r"^\s*\d{1,3}(?:\.\d{1,3})*[.)]\s|^\s*\d{1,2}\.\d{1,3}\s")
@@ -92,7 +95,7 @@ def _lines_of(rows: Sequence[str], page: int) -> list[Line]:
             blank = 0
         else:
             blank += 1
-    usual = median([above for _, above in found[1:]]) if len(found) > 1 else 0
+    usual = sorted(above for _, above in found)[len(found) // _USUAL] if found else 0
     return [Line(row, page, gap=above > usual) for row, above in found]
 
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 from lawtrace.environments.documents.decision import Document
 from lawtrace.environments.legal.document_parts import PART_LABELS, DocumentPart, PartRange, paragraphs_by_part
 
+_COUNTED = re.compile(r"(\d{1,2})[.)] ")
 _LARGEST_SHARE = 0.05
 _LARGE = 3000
 """Characters that a paragraph may have in any document: in short ones many have over 5 % of the text."""
@@ -15,9 +16,18 @@ _LARGE = 3000
 _MOST_RETURNS = 2
 """Times that the text may come back to a part that it had left."""
 
+_BREACH = re.compile(
+    r"\b(?:did not comply|failed to (?:comply|meet))\b[^.]{0,80}"
+    r"\b(?:articles?|regulations?|sections?|principles?|requirements?|obligations?|gdpr|pecr|dpa|act)\b",
+    re.IGNORECASE,
+)
+"""In the law these words are conditions, and in the facts a finding."""
+
 _OUTCOME: tuple[DocumentPart, ...] = ("decision", "penalty")
 _FINDING = re.compile(
-    r"(?<!\bif the )(?<!\bwhether the )\b(?:commissioner|authority|office)(?:’s|'s)? (?:therefore |also |accordingly )?"
+    r"(?<!\bif the )(?<!\bwhether the )"
+    r"\b(?:commissioner|commission|authority|office|agency|board|chamber|committee|oag|ocr)(?:’s|'s)? "
+    r"(?:therefore |also |accordingly )?"
     r"(?:finds|has found|concludes|has concluded|is satisfied|view is|conclusion is)\b"
     r"(?! that (?:a|any) (?:person|controller|processor)\b)[^.]{0,160}\b(?:infring|contraven|breach|failed|fails)",
     re.IGNORECASE,
@@ -30,10 +40,19 @@ def states_finding(text: str) -> bool:
 
 
 def check_parsed(document: Document) -> list[str]:
-    """Paragraphs that hold too much of the text, since the numbers or headings in them may not have been found."""
+    """Paragraphs that hold too much of the text, since the numbers or headings in them may not have been found, and
+    numbers of sections that jump back."""
     paragraphs = document.paragraphs()
     whole = sum(len(paragraph.text) for paragraph in paragraphs)
+    headings = [section.heading for section in document.sections]
+    counted = [(int(found[1]), heading) for heading in headings if (found := _COUNTED.match(heading))]
     return [
+        *(
+            f"section {later!r} comes after {earlier!r}"
+            for (before, earlier), (after, later) in pairwise(counted)
+            if after <= before
+        )
+    ] + [
         f"paragraph {paragraph.ref} holds {len(paragraph.text) / whole:.0%} of the text: it may hold several"
         for paragraph in paragraphs
         if len(paragraph.text) > max(_LARGE, _LARGEST_SHARE * whole)
@@ -48,12 +67,16 @@ def check_mapped(document: Document, ranges: Sequence[PartRange]) -> list[str]:
     if not parts & {*_OUTCOME}:
         found.append("no paragraph is in the part decision or penalty")
     # A decision may come back to the outcome: appeal after payment.
+    places = {given.part: place for place, given in reversed([*enumerate(ranges)])}
+    if places.get("penalty", len(ranges)) < places.get("facts", 0):
+        found.append("the part penalty comes before the part facts")
     order = [("outcome" if given.part in _OUTCOME else given.part) for given in ranges]
     order = [order[0], *(after for before, after in pairwise(order) if after != before)]
     returns = sum(count - 1 for count in Counter(order).values())
     if returns > _MOST_RETURNS:
         found.append(f"the parts alternate: {', '.join(order)}")
     for part, paragraph in paragraphs_by_part(document, ranges):
-        if part in {"facts", "rules"} and states_finding(paragraph.text):
+        stated = states_finding(paragraph.text) or (part == "facts" and _BREACH.search(paragraph.text))
+        if part in {"facts", "rules"} and stated:
             found.append(f"paragraph {paragraph.ref} is in {PART_LABELS[part]}, but states a finding")
     return found

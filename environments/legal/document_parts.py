@@ -13,11 +13,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal, get_args
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from lawtrace.environments.documents.decision import Document, Paragraph
-from lawtrace.environments.toml_file import read_toml
-from lawtrace.schemas.errors import InputError, describe_validation_error
+from lawtrace.environments.toml_file import read_toml_model
 from lawtrace.schemas.models import StrictModel
 
 DocumentPart = Literal["introduction", "rules", "facts", "application", "findings", "decision", "penalty", "annex"]
@@ -63,10 +62,21 @@ class PartRange(StrictModel):
     because: str = ""
 
 
+class MappingFile(StrictModel):
+    """What a person corrects. ``accepted``: the faults that are right as they are."""
+
+    accepted: tuple[str, ...] = ()
+    parts: tuple[PartRange, ...] = Field(min_length=1)
+
+
 def check_coverage(document: Document, ranges: Sequence[PartRange]) -> list[str]:
     """Errors of the ranges: every paragraph must be in exactly one range, and ranges must follow the order of the
     text."""
-    refs = [paragraph.ref for paragraph in document.paragraphs()]
+    return check_refs([paragraph.ref for paragraph in document.paragraphs()], ranges)
+
+
+def check_refs(refs: Sequence[str], ranges: Sequence[PartRange]) -> list[str]:
+    """`check_coverage` for a part of a document: the paragraphs of these references."""
     places = {ref: place for place, ref in enumerate(refs)}
     objections: list[str] = []
     next_place = 0
@@ -86,6 +96,17 @@ def check_coverage(document: Document, ranges: Sequence[PartRange]) -> list[str]
     if next_place < len(refs) and not any("no paragraph" in objection for objection in objections):
         objections.append(f"paragraphs {refs[next_place]} to {refs[-1]} are in no part")
     return objections
+
+
+def join_ranges(ranges: Sequence[PartRange]) -> list[PartRange]:
+    """The ranges with neighbours of one part as one."""
+    joined: list[PartRange] = []
+    for given in ranges:
+        if joined and joined[-1].part == given.part:
+            joined[-1] = joined[-1].model_copy(update={"last": given.last})
+        else:
+            joined.append(given)
+    return joined
 
 
 def check_order(ranges: Sequence[PartRange]) -> list[str]:
@@ -109,22 +130,23 @@ def paragraphs_by_part(document: Document, ranges: Sequence[PartRange]) -> Itera
                 break
 
 
-def load_parts(path: Path) -> tuple[PartRange, ...]:
-    """Read the ranges in a mapping file. Raises InputError naming the file and the place."""
-    raw = read_toml(path)
-    try:
-        return _MappingFile.model_validate(raw).parts
-    except ValidationError as error:
-        raise InputError(f"{path}: {describe_validation_error(error)}") from error
+def load_parts(path: Path) -> MappingFile:
+    """Read a mapping file. Raises InputError naming the file and the place."""
+    return read_toml_model(path, MappingFile)
 
 
-def format_parts(ranges: Sequence[PartRange]) -> str:
-    """The text of a mapping file, which a person can correct and use as input."""
+def format_parts(ranges: Sequence[PartRange], faults: Sequence[str] = (), accepted: Sequence[str] = ()) -> str:
+    """The text of a mapping file, which a person can correct and use as input. ``faults``: those not accepted."""
     lines = [
         "# The part of the decision that each range of paragraphs belongs to. Correct it and pass it with --parts.",
+        f"# Parts: {', '.join(DOCUMENT_PARTS)}",
         "",
+        "# Faults that are right as they are. Remove the # before one to accept it.",
+        "accepted = [",
+        *(f"    {_quoted(fault)}," for fault in accepted),
+        *(f"    # {_quoted(fault)}," for fault in faults),
+        "]",
     ]
-    lines.append(f"# Parts: {', '.join(DOCUMENT_PARTS)}")
     for given in ranges:
         lines += ["", "[[parts]]"]
         lines += [f"{name} = {_quoted(value)}" for name, value in given.model_dump().items() if value]
@@ -137,7 +159,3 @@ def _quoted(text: str) -> str:
         for sign in text
     )
     return f'"{escaped}"'
-
-
-class _MappingFile(StrictModel):
-    parts: tuple[PartRange, ...] = Field(min_length=1)

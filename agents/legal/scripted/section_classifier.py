@@ -12,7 +12,8 @@ from itertools import pairwise
 
 from autogen_core.models import LLMMessage
 
-from lawtrace.agents.scripted.prompt_blocks import labelled_json
+from lawtrace.agents.scripted.prompt_blocks import labelled_json, system_text
+from lawtrace.environments.legal.document_checks import states_finding
 from lawtrace.environments.legal.document_parts import PART_ORDER
 
 _HEADING_WEIGHT = 2.0
@@ -21,30 +22,86 @@ _AT_TOP, _AT_HEADING, _WITHIN, _UNTOLD, _BACK = 0.5, 2.0, 8.0, 2.0, 20.0
 """Costs of a change of part: below another outermost heading, another heading, no other, no other and the heading above
 tells nothing; and of going back."""
 
+_OUTCOME = frozenset({"decision", "penalty"})
+_EARLY, _BACK_EARLY = 0.25, 2.0
+"""Some authorities begin with the decision: going back from it costs less in the first quarter."""
+
+_STATED = 10.0
+"""Weight of a sentence that states a finding."""
+
 _PROVISION = re.compile(r"\b(?:articles?|sections?|regulations?|recitals?|schedule|chapter|part) \(?\d", re.IGNORECASE)
 _HEADINGS: Sequence[tuple[str, float, str]] = (
     ("annex", 4, r"\b(?:annex|appendix)\b|^schedule \w+$"),
     ("introduction", 3, r"\bintroduct\w+|\bsummary of (?:the )?(?:decision|notice|findings)|\bsummary$|\boverview\b"),
     ("introduction", 2.5, r"^(?:the )?(?:parties|procedur\w+|procedural (?:history|background))$"),
+    (
+        "findings",
+        3,
+        r"\bmotivation\b|\b(?:legal (?:bases|grounds)|(?:grounds|foundations) of law)\b|\bviolated the law\b",
+    ),
     ("rules", 3, r"\b(?:legal|regulatory|statutory|legislative) (?:framework|background|provisions|context|basis)\b"),
     ("rules", 3, r"\blegislation\b|\b(?:applicable|relevant|governing) (?:law|legislation|provisions|statut\w+)"),
     ("rules", 3, r"^the law\b|^law$|\bstatutory\b|\blegal requirements\b|\bobligations? of\b|\bpowers?\b"),
+    (
+        "rules",
+        3,
+        r"\b(?:applicable|relevant|legal) provisions\b|\blegal bas[ei]s? for (?:the|this) (?:inquiry|decision)\b",
+    ),
     ("rules", 2, r"^(?:the )?(?:relevant |statutory )?guidance$|^the (?:uk )?(?:gdpr|dpa|pecr|act)$"),
     ("facts", 3, r"\bbackground\b|\bfacts?\b|\bfactual\b|\bchronolog\w+|\bwhat happened\b|\btimeline\b"),
+    ("facts", 4, r"\bfindings? of facts?\b"),
+    ("facts", 3, r"\b(?:business|data security) practices\b|\breport on the (?:supervisory|inspection)|\bhas stated\b"),
     ("facts", 2, r"\bcircumstances\b|\binvestigation\b|\bthe (?:incident|attack|breach|event)s?$|\bevents\b"),
     ("facts", 2, r"\bthe complaints?$|\bevidence\b|\bcame to light\b|\bdetails of the (?:incident|breach)"),
     ("facts", 2, r"\bdiscovery\b|\breporting\b|\bcommunications?\b"),
     ("facts", 1.5, r"\bnature of (?:the )?(?:personal data|data)\b|\bpersonal data involved\b"),
     ("application", 3, r"\bnature of (?:the )?entit\w+|\bcontrollership\b|\bjurisdiction\b|\blegal nature\b"),
     ("application", 2, r"\bnature of (?:the )?(?:personal data|processing|data)\b|\b(?:controllers?|processors?)$"),
-    ("findings", 3, r"\b(?:infringe\w*|contraven\w+|breaches|findings?|non-?compliance|failings|violations?)\b"),
+    (
+        "findings",
+        3,
+        r"\b(?:infringe\w*|contraven\w+|breaches|findings?(?! of facts?\b)|non-?compliance|failings|violations?)\b",
+    ),
+    (
+        "findings",
+        4,
+        r"\breasons? for (?:the |this |our )?(?:decision|determination)\b|\b(?:statement of )?reasons$|\breasoning\b",
+    ),
+    (
+        "findings",
+        3,
+        r"^(?:count|charge|issue|question|allegation) (?:\w{1,5}|one|two|three)\b|^issues?\b|\bfindings and\b",
+    ),
+    (
+        "findings",
+        2.5,
+        r"^(?:did|does|is|are|was|were|has|have|whether)\b.*|\bbasis for (?:the )?(?:cmp|penalty|finding)",
+    ),
+    (
+        "findings",
+        1.5,
+        r"^(?:uk gdpr |gdpr )?(?:article|regulation|principle) \d[\d()a-z. ]*(?:(?:of the )?(?:uk )?gdpr)?$",
+    ),
     ("findings", 2.5, r"\bbreach of\b|\bfailures?\b|\bassessment\b|\banalysis\b|\breasons? for (?:the )?finding"),
     ("findings", 2, r"\black of\b|^not \w+ing\b|\bfailed to\b|\bin(?:appropriate|adequate)|\bcompliance with\b"),
     ("findings", 2, r"\bserious\w*\b|\bdeliberate\b|\bnegligent\b|\bconsideration\b|\bissues?\b|\b’s view\b"),
     ("decision", 3, r"\bdecision\b|\bconclusions?\b|\brights? of appeal\b|\bappeals?\b|\bnext steps\b"),
+    (
+        "decision",
+        4,
+        r"^for these reasons\b|\boperative part\b|\bright to a hearing\b|\bhow to appeal\b|\bdecision to issue\b",
+    ),
+    ("decision", 3, r"\b(?:legal|judicial) remed(?:y|ies)\b|\bdisposition\b|^(?:the )?decision of\b|\bit is ordered\b"),
     ("decision", 2.5, r"\bfurther action\b|\brecommend\w+|\bsteps? (?:required|to be taken)\b|\bterms of\b|\border\b"),
+    ("decision", 3, r"\bresolves?\b|\brelief\b|^orders?$|\bpublication of\b|\breview rights?\b|\bmiscellaneous\b"),
     ("decision", 2, r"\benforce\w*"),
     ("penalty", 3, r"\bpenalt(?:y|ies)\b|\bfin(?:e|es|ing)\b|\bamount\b|\bcalculat\w+|\bpayment\b|\bpaid\b"),
+    (
+        "penalty",
+        4,
+        r"\bcorrective (?:powers?|measures?|action)\b|\b(?:choice of|imposition of) (?:a )?\w+|\bsanctions?\b",
+    ),
+    ("penalty", 3, r"\bdirections$|\bremedies\b|\bfactors considered\b"),
     ("penalty", 2.5, r"\baggravating\b|\bmitigat\w+|\bremedial\b|\bfinancial (?:hardship|position)\b|\bstep \d\b"),
     # The factors of Article 83(2) GDPR and of acts with the same list.
     (
@@ -66,7 +123,11 @@ _LABEL = re.compile(
 )
 
 _TEXTS: Mapping[str, re.Pattern[str]] = {
-    "introduction": re.compile(r"\bthis (?:notice|reprimand)\b|\bissues? (?:a|this) (?:reprimand|penalty)\b", re.I),
+    "introduction": re.compile(
+        r"\bthis (?:notice|reprimand)\b|\bissues? (?:a|this) (?:reprimand|penalty)\b"
+        r"|\breasons for\b[^.]*\bset out below\b",
+        re.I,
+    ),
     "rules": re.compile(
         r"\b(?:article|section|regulation|recital|schedule)\b[^.]{0,60}?"
         r"\b(?:states|provides?|defines?|requires?|sets? out)\b"
@@ -90,13 +151,17 @@ _TEXTS: Mapping[str, re.Pattern[str]] = {
 
 def map_parts(messages: Sequence[LLMMessage]) -> str:
     paragraphs: list[dict[str, str]] = labelled_json(messages, "paragraphs")
-    paths = _below_titles([paragraph["heading"].split(" > ") for paragraph in paragraphs])
+    paths = [paragraph["heading"].split(" > ") for paragraph in paragraphs]
     weights = [
         _weigh(paragraph["paragraph"], paragraph["begins"], path)
         for paragraph, path in zip(paragraphs, paths, strict=True)
     ]
-    weights[0]["introduction"] += 2
-    parts = _best_sequence(weights, [_change_cost(before, path) for before, path in pairwise(paths)])
+    goes_on = "```json before" in system_text(messages)
+    before: list[dict[str, str]] = labelled_json(messages, "before") if goes_on else []
+    if not before:
+        weights[0]["introduction"] += 2
+    changes = [_change_cost(above, path) for above, path in pairwise(paths)]
+    parts = _best_sequence(weights, changes, before[-1]["part"] if before else "")
     ranges: list[dict[str, str]] = []
     for paragraph, part in zip(paragraphs, parts, strict=True):
         if ranges and ranges[-1]["part"] == part:
@@ -108,17 +173,11 @@ def map_parts(messages: Sequence[LLMMessage]) -> str:
     return json.dumps({"parts": ranges})
 
 
-def _below_titles(paths: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    """The headings of each paragraph, without titles shared by all paragraphs, which do not distinguish them."""
-    titles = 0
-    while len({tuple(path[: titles + 1]) for path in paths}) == 1 and any(len(path) > titles + 1 for path in paths):
-        titles += 1
-    return [path[titles:] for path in paths]
-
-
 def heading_weights(heading: str) -> dict[str, float]:
     """The weight that the words of a heading have for each part; the word that comes first counts most."""
     text = _LABEL.sub("", heading.strip())
+    if (after := text.rpartition(": ")[2]) != text and (told := heading_weights(after)):
+        return told
     found = [(match.start(), weight, part) for part, weight, words in HEADING_PATTERNS if (match := words.search(text))]
     totals: dict[str, float] = {}
     for rank, (_, weight, part) in enumerate(sorted(found)):
@@ -140,6 +199,8 @@ def _weigh(ref: str, begins: str, path: Sequence[str]) -> dict[str, float]:
         weights["introduction"] += 3
     for part, pattern in _TEXTS.items():
         weights[part] += min(_MOST_TEXT_WEIGHT, len(pattern.findall(begins)))
+    if states_finding(begins):
+        weights["findings"] += _STATED
     if _PROVISION.search(begins):
         weights["rules"] += 2
     weights["facts"] += 0.5  # facts are the default
@@ -154,16 +215,21 @@ def _change_cost(before: Sequence[str], path: Sequence[str]) -> float:
     return _WITHIN if any(heading_weights(heading) for heading in path) else _UNTOLD
 
 
-def _best_sequence(weights: Sequence[Mapping[str, float]], changes: Sequence[float]) -> list[str]:
-    """The part of each paragraph; ``changes``: the cost of a change of part after each paragraph but the last."""
+def _best_sequence(weights: Sequence[Mapping[str, float]], changes: Sequence[float], first: str) -> list[str]:
+    """The part of each paragraph; ``changes``: the cost of a change of part after each paragraph but the last;
+    ``first``: the part of the paragraph before the first one, or empty."""
     parts = [*PART_ORDER]
-    scores = {part: weights[0][part] - 0.5 * PART_ORDER[part] for part in parts}
+    scores = {
+        part: weights[0][part] - (_step_cost(first, part, _AT_TOP, _BACK) if first else 0.5 * PART_ORDER[part])
+        for part in parts
+    }
     steps: list[dict[str, str]] = []
-    for weight, change in zip(weights[1:], changes, strict=True):
+    for place, (weight, change) in enumerate(zip(weights[1:], changes, strict=True)):
+        back = _BACK_EARLY if place < _EARLY * len(weights) and not first else _BACK
         chosen: dict[str, str] = {}
         reached: dict[str, float] = {}
         for part in parts:
-            totals = {before: scores[before] - _step_cost(before, part, change) for before in parts}
+            totals = {before: scores[before] - _step_cost(before, part, change, back) for before in parts}
             chosen[part] = max(parts, key=totals.__getitem__)
             reached[part] = totals[chosen[part]] + weight[part]
         scores = reached
@@ -176,7 +242,9 @@ def _best_sequence(weights: Sequence[Mapping[str, float]], changes: Sequence[flo
     return found[::-1]
 
 
-def _step_cost(before: str, part: str, change: float) -> float:
+def _step_cost(before: str, part: str, change: float, back: float) -> float:
     if part == before:
         return 0.0
-    return change + (_BACK if PART_ORDER[part] < PART_ORDER[before] else 0.0)
+    if before not in _OUTCOME:
+        back = _BACK
+    return change + (back if PART_ORDER[part] < PART_ORDER[before] else 0.0)

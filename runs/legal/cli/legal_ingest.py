@@ -43,7 +43,8 @@ def ingest_decision(
     mapper: tuple[LegalRole, ...] = () if parts else ("section_mapper",)
     options.check_roles(*mapper, "facts", "rules", "application", "common_sense")
     tree = read_decision(document)
-    corrected = None if parts is None else make_mapping(load_parts(parts))
+    given = None if parts is None else load_parts(parts)
+    corrected = None if given is None else make_mapping(given.parts)
 
     async def ingest(event_log: EventLogFile) -> tuple[SectionMapping, PreparedCase]:
         async with open_preparation(options, event_log, tree, document.stem) as runner:
@@ -55,7 +56,9 @@ def ingest_decision(
     with open_stage_log(out, command) as event_log:
         mapped, extracted = asyncio.run(ingest(event_log))
     case, ranges = extracted.case, mapped.parts
-    mapping, text = out.with_suffix(".parts.toml"), format_parts(ranges)
+    accepted = () if given is None else given.accepted
+    faults = [fault for fault in (*check_parsed(tree), *check_mapped(tree, ranges)) if fault not in accepted]
+    mapping, text = out.with_suffix(".parts.toml"), format_parts(ranges, faults, accepted)
     if parts is None and not force and mapping.exists() and mapping.read_text(encoding="utf-8") != text:
         raise InputError(f"{mapping} has other parts; use them with --parts {mapping}, or --force to replace the file")
     write_rows(out, [case])
@@ -64,7 +67,6 @@ def ingest_decision(
     chunks: dict[str, int] = {agent: sum(chunk.agent == agent for chunk in case.chunks) for agent in AGENTS}
     left_out = [f"left out: {reason}" for reason in extracted.refused]
     notes = [*tree.parse_warnings, *mapped.warnings, *extracted.failures, *left_out]
-    faults = [*check_parsed(tree), *check_mapped(tree, ranges)]
     return CommandResult(
         {
             "case": case.id,
@@ -77,7 +79,7 @@ def ingest_decision(
             "mapping": str(mapping),
         },
         (*_shown(case, ranges, tree, chunks, notes, faults), Note(f"Written: {out}, mapping: {mapping}")),
-        exit_code=1 if faults and parts is None else 0,
+        exit_code=1 if faults else 0,
     )
 
 
@@ -102,5 +104,6 @@ def _shown(
         yield Note(f"FAULT: {visible(fault)}")
     if faults:
         yield Note(
-            "The decision is not parsed as it should be. Correct the mapping and pass it with --parts, or the text."
+            "The decision is not parsed as it should be. Correct the text, or the mapping and pass it with --parts; a fault "
+            "that is right as it is goes into the list `accepted` of the mapping."
         )

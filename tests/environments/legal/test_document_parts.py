@@ -11,6 +11,7 @@ from lawtrace.environments.documents.pages import text_lines
 from lawtrace.environments.legal.case import build_case
 from lawtrace.environments.legal.document_parts import (
     DOCUMENT_PARTS,
+    MappingFile,
     PartRange,
     check_coverage,
     format_parts,
@@ -74,8 +75,10 @@ def test_partitions_cover_and_incomplete_ones_do_not(cuts: set[int], data: st.Da
 def test_a_mapping_file_round_trips(tmp_path: Path) -> None:
     path = tmp_path / "case.parts.toml"
     odd = (*WHOLE[:-1], WHOLE[-1].model_copy(update={"because": 'says "so" \\ and\nmore'}))
-    path.write_text(format_parts(odd), encoding="utf-8")
-    assert load_parts(path) == odd
+    path.write_text(format_parts(odd, ["paragraph 2 is odd"], ['no "rules"']), encoding="utf-8")
+    assert load_parts(path) == MappingFile(parts=odd, accepted=('no "rules"',))
+    path.write_text(path.read_text(encoding="utf-8").replace('# "paragraph', '"paragraph'), encoding="utf-8")
+    assert load_parts(path).accepted == ('no "rules"', "paragraph 2 is odd")
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,8 @@ def test_a_corrected_mapping_is_used(tmp_path: Path) -> None:
     mapping = Path(first["mapping"])
     corrected = mapping.read_text(encoding="utf-8").replace('part = "rules"', 'part = "facts"')
     mapping.write_text(corrected, encoding="utf-8")
-    second = call("ingest", document, "--parts", mapping, "--out", tmp_path / "second.jsonl")
+    second = call("ingest", document, "--parts", mapping, "--out", tmp_path / "second.jsonl", code=1)
+    assert second["faults"] == ["no paragraph is in the part rules"]
     assert (first["chunks"]["LR"], second["chunks"]["LR"]) == (1, 0)
     assert second["parts"]["facts"] == 2
 
@@ -84,8 +85,12 @@ def test_a_decision_that_was_not_parsed_is_told_with_exit_code_1(tmp_path: Path)
     document.write_text("Background\n1. A laptop was lost.\n2. It was found again.\n", encoding="utf-8")
     found = call("ingest", document, "--out", tmp_path / "case.jsonl", code=1)
     assert "no paragraph is in the part findings" in found["faults"]
-    kept = call("ingest", document, "--parts", Path(found["mapping"]), "--out", tmp_path / "again.jsonl")
-    assert kept["faults"] == found["faults"]  # told again, but a person has checked the mapping
+    mapping = Path(found["mapping"])
+    kept = call("ingest", document, "--parts", mapping, "--out", tmp_path / "again.jsonl", code=1)
+    assert kept["faults"] == found["faults"]
+    mapping.write_text(mapping.read_text(encoding="utf-8").replace('    # "', '    "'), encoding="utf-8")
+    accepted = call("ingest", document, "--parts", mapping, "--out", tmp_path / "third.jsonl")
+    assert accepted["faults"] == []
 
 
 @pytest.mark.slow
