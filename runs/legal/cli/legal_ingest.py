@@ -104,6 +104,6 @@ def _shown(
         yield Note(f"FAULT: {visible(fault)}")
     if faults:
         yield Note(
-            "The decision is not parsed as it should be. Correct the text, or the mapping and pass it with --parts; a fault "
-            "that is right as it is goes into the list `accepted` of the mapping."
+            "The decision is not parsed as it should be. Correct the text, or the mapping and pass it with --parts; a "
+            "fault that is right as it is goes into the list `accepted` of the mapping."
         )
