@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from lawtrace.environments.legal.case import Question
-from lawtrace.runs.legal.case_intervals import Mark, differences, paired_difference, share_interval
+from lawtrace.runs.legal.case_intervals import Mark, share_interval
 from lawtrace.runs.legal.legal_files import AnswerRow, LegalOutcome
 from lawtrace.runs.scoring.metrics import Interval, wilson_interval
-from lawtrace.runs.scoring.statistics import PairedComparison, exact_mcnemar
+from lawtrace.runs.scoring.statistics import PairedComparison, clustered_difference, exact_mcnemar
 
 
 def answer_label(row: AnswerRow) -> str | None:
@@ -32,13 +32,19 @@ def compare_cells(left: Sequence[AnswerRow], right: Sequence[AnswerRow]) -> Pair
 def compare_answers(answers: Iterable[tuple[str, str, bool, bool]]) -> PairedComparison:
     """Compare pairs of answers, each a case, a question, and whether the first and the second are right.
 
-    Interval and p value are those of `paired_difference`. One case has no interval, and its p value is McNemar's exact
+    Interval and p value are those of `clustered_difference` over cases; where all cases agree, the error is that of one
+    question on which the sides differ. One case has no interval, and its p value is McNemar's exact
     one, which speaks of the questions of that case alone. All answers count.
     """
     pairs = [*answers]
     lost = sum(before and not after for *_, before, after in pairs)
     won = sum(after and not before for *_, before, after in pairs)
-    found = paired_difference(differences(pairs))
+    sums, sizes = Counter[str](), Counter[str]()
+    for case, _, before, after in pairs:
+        sums[case] += after - before
+        sizes[case] += 1
+    least = 1 / len({question for _, question, _, _ in pairs})
+    found = clustered_difference([sums[case] for case in sizes], [*sizes.values()], least)
     return PairedComparison(
         pairs=len(pairs),
         first_only=lost,

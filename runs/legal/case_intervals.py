@@ -1,4 +1,4 @@
-"""Intervals and tests over few cases: a t interval whose variance is moderated by a prior.
+"""Intervals of shares over few cases: a t interval whose variance is moderated by a prior.
 
 The questions of a case are not independent, and there are 2 to 15 cases, so the spread between cases is hardly known:
 resampling two cases gives intervals of no width. The variance here is a weighted mean of two estimates of the *design
@@ -8,8 +8,8 @@ freedom as there are cases, less one; and a prior one, that of a correlation `CO
 (Smyth 2004) for cluster-robust variances; a bootstrap has no prior, and a t interval without one spans nearly all
 shares for two cases. The design effect is at least 1, so no interval is narrower than that of independent questions.
 
-An interval of a difference and its p value come from one distribution: p < 0.05 if and only if 0 is outside.
-`python benchmarks/legal/interval_coverage.py` prints the coverage.
+`python benchmarks/legal/interval_coverage.py` prints the coverage. Differences have no prior
+(`lawtrace.runs.scoring.statistics.clustered_difference`): both sides answer the same questions.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from math import sqrt
 
 from lawtrace.runs.scoring.metrics import Interval
+from lawtrace.runs.scoring.statistics import effective_clusters, t_quantile
 
 CORRELATION = 0.05
 """Correlation of two answers of a case that the prior assumes; offline, nine cells in ten have less than 0.035."""
@@ -65,38 +66,6 @@ def share_interval(marks: Iterable[Mark]) -> Interval | None:
     return _wilson(share, questions / effect, freedom)
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A mean difference, its 95 % interval and the p value of the hypothesis that there is none."""
-
-    value: float
-    interval: Interval
-    p_value: float
-
-
-def paired_difference(marks: Iterable[Mark]) -> Difference | None:
-    """The mean of differences between -1 and 1, one or several for each question; None with fewer than two cases.
-
-    One question more is counted on which the sides differ, so that equal sides have an interval, too.
-    """
-    cases = _by_case(marks)
-    if len(cases) < 2:
-        return None
-    sizes = [sum(case.weights.values()) for case in cases]
-    whole = sum(sizes)
-    mean = sum(sum(case.sums.values()) for case in cases) / whole
-    asked = sum(len(case.weights) for case in cases)
-    spread = sum(
-        (case.sums[question] - mean * weight) ** 2 for case in cases for question, weight in case.weights.items()
-    )
-    independent = (spread + (whole / asked) ** 2) / whole**2
-    residuals = [sum(case.sums.values()) - mean * size for case, size in zip(cases, sizes, strict=True)]
-    effect, freedom = _moderated(residuals, sizes, independent, [len(case.weights) for case in cases])
-    error = sqrt(independent * effect)
-    reach = _quantile(freedom) * error
-    return Difference(mean, Interval(max(-1.0, mean - reach), min(1.0, mean + reach)), _tails(mean / error, freedom))
-
-
 def _by_case(marks: Iterable[Mark]) -> list[_Totals]:
     found: dict[str, _Totals] = {}
     for mark in marks:
@@ -116,7 +85,7 @@ def _moderated(
         questions: the number of questions of each case.
     """
     whole = sum(sizes)
-    freedom = whole**2 / sum(size**2 for size in sizes) - 1
+    freedom = effective_clusters(sizes) - 1
     per_case = sum(asked**2 for asked in questions) / sum(questions)
     prior = 1 + (per_case - 1) * CORRELATION
     if independent <= 0:
@@ -128,28 +97,9 @@ def _moderated(
 
 
 def _wilson(share: float, questions: float, freedom: float) -> Interval:
-    quantile = _quantile(freedom)
+    quantile = t_quantile(freedom)
     spread = quantile**2 / questions
     middle = share + spread / 2
     reach = quantile * sqrt(share * (1 - share) / questions + spread / (4 * questions))
     low, high = (middle - reach) / (1 + spread), (middle + reach) / (1 + spread)
     return Interval(max(0.0, min(low, share)), min(1.0, max(high, share)))
-
-
-def _quantile(freedom: float) -> float:
-    """The 97.5 % quantile of Student's t."""
-    from scipy.special import stdtrit  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
-
-    return float(stdtrit(freedom, 0.975))  # pyright: ignore[reportUnknownArgumentType]
-
-
-def _tails(statistic: float, freedom: float) -> float:
-    """The two-sided p value of a t statistic."""
-    from scipy.special import stdtr  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
-
-    return min(1.0, 2 * float(stdtr(freedom, -abs(statistic))))  # pyright: ignore[reportUnknownArgumentType]
-
-
-def differences(pairs: Iterable[tuple[str, str, bool, bool]]) -> list[Mark]:
-    """Marks of pairs of a case, a question, and whether the first and the second side are right: second less first."""
-    return [Mark(case, question, float(after) - float(before)) for case, question, before, after in pairs]

@@ -24,7 +24,7 @@ class LegalRuns(RunKind):
     name = "legal"
     task_name = "question"
     unit_name = "configuration"
-    intervals = "t over cases"
+    intervals = "t over cases, cluster-robust"
     test = "the same distribution; of a single case exact McNemar"
     outcomes: Mapping[str, OutcomeLabel] = {
         "correct": OutcomeLabel("correct", "✓", "the right option", "#009E73", ""),

@@ -179,6 +179,51 @@ def clustered_interval(sums: Sequence[float], sizes: Sequence[float]) -> Interva
     return Interval(float(low), float(high))
 
 
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A mean difference, its 95 % interval and the p value of the hypothesis that there is none."""
+
+    value: float
+    interval: Interval
+    p_value: float
+
+
+def clustered_difference(sums: Sequence[float], sizes: Sequence[float], least_error: float) -> Difference | None:
+    """The mean of differences between -1 and 1 in clusters, by Student's t with a cluster-robust variance.
+
+    Each squared residual of a cluster is divided by the share of the others, since it is correlated with the mean by
+    its own share (Bell and McCaffrey 2002); the degrees of freedom are Kish's effective number of clusters, less one.
+    p < 0.05 if and only if 0 is outside the interval. `benchmarks/legal/interval_coverage.py` compares it with others.
+
+    Args:
+        sums: of the differences of each cluster; ``sizes``: their numbers.
+        least_error: the standard error where all clusters agree.
+
+    None with fewer than two clusters.
+    """
+    if len(sums) < 2:
+        return None
+    whole = sum(sizes)
+    mean = sum(sums) / whole
+    robust = sum((of - mean * size) ** 2 / (1 - size / whole) for of, size in zip(sums, sizes, strict=True))
+    error = max(robust**0.5 / whole, least_error)
+    freedom = effective_clusters(sizes) - 1
+    reach = t_quantile(freedom) * error
+    tail: Any = import_module("scipy.special").stdtr(freedom, -abs(mean / error))
+    interval = Interval(max(-1.0, mean - reach), min(1.0, mean + reach))
+    return Difference(mean, interval, min(1.0, 2 * float(tail)))
+
+
+def effective_clusters(sizes: Sequence[float]) -> float:
+    """Kish's number of clusters of equal size that say as much: (sum of sizes)^2 / sum of sizes^2."""
+    return sum(sizes) ** 2 / sum(size**2 for size in sizes)
+
+
+def t_quantile(freedom: float) -> float:
+    """The 97.5 % quantile of Student's t."""
+    return float(import_module("scipy.special").stdtrit(freedom, 0.975))
+
+
 def holm_adjusted(p_values: Sequence[float]) -> list[float]:
     """Holm's step-down adjusted p-values, in the given order; controls the family-wise error rate.
 

@@ -1,5 +1,6 @@
 """Repeated trials, paired tests and Holm adjustment, compared with brute force and closed forms."""
 
+import random
 from collections.abc import Mapping, Sequence
 from itertools import combinations, repeat
 from math import comb
@@ -9,7 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawtrace.runs.scoring.statistics import compare_paired, holm_adjusted, max_common_trials, pass_at_k, pass_hat_k
+from lawtrace.runs.scoring.statistics import (
+    clustered_difference,
+    compare_paired,
+    holm_adjusted,
+    max_common_trials,
+    pass_at_k,
+    pass_hat_k,
+)
 from lawtrace.schemas.verdict_rows import Outcome, Verdict
 
 
@@ -114,3 +122,42 @@ def test_adjusted_values_keep_their_order_and_never_decrease(values: list[float]
 
 def test_holm_on_a_hand_computed_example() -> None:
     assert holm_adjusted([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+
+
+CLUSTERS = st.lists(st.tuples(st.integers(1, 40), st.floats(-1, 1)), min_size=2, max_size=15)
+
+
+@given(CLUSTERS)
+def test_interval_and_p_value_of_a_clustered_difference_agree(clusters: list[tuple[int, float]]) -> None:
+    found = clustered_difference([size * mean for size, mean in clusters], [size for size, _ in clusters], 0.01)
+    assert found is not None
+    low, high = found.interval.low, found.interval.high
+    assert low < high
+    assert low - 1e-9 <= found.value <= high + 1e-9
+    assert (found.p_value < 0.05) == (not low <= 0 <= high) or found.p_value == pytest.approx(0.05)
+    assert clustered_difference([1.0], [3], 0.01) is None
+
+
+def test_with_clusters_of_equal_size_it_is_the_t_test_of_their_means() -> None:
+    """Means 0.1, 0.2, 0.3, 0.4: standard error 0.0645, 3 degrees of freedom, t = 3.873, p = 0.0305."""
+    found = clustered_difference([1.0, 2.0, 3.0, 4.0], [10, 10, 10, 10], 0.001)
+    assert found is not None
+    assert (found.value, found.p_value) == (pytest.approx(0.25), pytest.approx(0.0305, abs=1e-4))
+    assert found.interval.low == pytest.approx(0.25 - 3.1824 * 0.0645497, abs=1e-4)
+
+
+@pytest.mark.parametrize(("cases", "spread"), [(2, 0.0), (5, 0.1), (15, 0.0), (15, 0.1)])
+def test_an_interval_of_no_difference_holds_zero_in_at_least_93_percent(cases: int, spread: float) -> None:
+    generator = random.Random(cases)
+    held = 0
+    for _ in range(1000):
+        sizes = [15 + 10 * case for case in range(cases)]
+        means = [generator.gauss(0, spread) for _ in sizes]
+        sums = [
+            sum(generator.choices((1, -1, 0), (0.12 + mean / 2, 0.12 - mean / 2, 0.76), k=size))
+            for size, mean in zip(sizes, (max(-0.2, min(0.2, mean)) for mean in means), strict=True)
+        ]
+        found = clustered_difference(sums, sizes, 1 / sum(sizes))
+        assert found is not None
+        held += found.interval.low <= 0 <= found.interval.high
+    assert held >= 930
