@@ -18,4 +18,8 @@ LegalRole = Literal[
     "application",
     "common_sense",
     "question_writer",
+    "fact_finder",
+    "twin_writer",
+    "twin_evaluator",
+    "twin_reader",
 ]

@@ -51,6 +51,9 @@ class RoleCalls:
     def about(self, task: str) -> "RoleCalls":
         return replace(self, context=self.context.at(task=task))
 
+    def at_unit(self, unit: str) -> "RoleCalls":
+        return replace(self, context=self.context.at(unit=unit))
+
     async def propose(
         self,
         role: Role[Answer],

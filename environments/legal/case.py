@@ -6,9 +6,9 @@ of rules to facts, ``CS`` common sense. A *context* names the active agents, suc
 
 from collections.abc import Sequence
 from string import ascii_uppercase
-from typing import Literal, Self, cast, get_args
+from typing import Any, Literal, Self, cast, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from lawtrace.environments.documents.decision import Document, Paragraph
 from lawtrace.environments.legal.document_checks import states_finding
@@ -28,6 +28,7 @@ ALPHABET: tuple[Choice, ...] = tuple(ascii_uppercase)
 
 QuestionKind = Literal["yes_no", "four_options", "options", "free_text"]
 TextMatch = Literal["exact", "normalized"]
+TaskMetric = Literal["balanced_accuracy", "exact_match", "f1"]
 
 Context = tuple[Agent, ...]
 
@@ -73,6 +74,36 @@ class Chunk(StrictModel):
     paragraphs: tuple[str, ...] = ()
 
 
+class TwinFact(StrictModel):
+    """A fact that a twin question states: of the decision, with its paragraph; changed from it; or assumed."""
+
+    fact: str
+    holds: bool
+    basis: Literal["stated", "changed", "assumed"]
+    paragraph: str | None = None
+
+
+class Twin(StrictModel):
+    """The proof of the answer of a twin question, whose other twin differs in one fact and has the other answer.
+
+    Attributes:
+        pair: the id of the pair.
+        topic: what the rules ask about, and ``subject``: about what in this decision.
+        asks: whether the question asks for an infringement or for its absence.
+        proof: the proof tree, a line for each literal; ``deciding``: the facts at its leaves.
+        read_by: the model of the second reader that gave the same answer; empty if there was none.
+    """
+
+    pair: str
+    topic: str
+    subject: str
+    asks: Literal["infringed", "kept"]
+    facts: tuple[TwinFact, ...]
+    deciding: tuple[str, ...]
+    proof: tuple[str, ...]
+    read_by: str = ""
+
+
 class Question(StrictModel):
     """A question with the options Yes and No, in any order, with 2 to 26 lettered options, or without options.
 
@@ -84,6 +115,7 @@ class Question(StrictModel):
         match: whether a text must agree exactly, or in its words alone, without case, punctuation and articles.
         decision: whether its source passage contains a decision of the commissioner rather than an opinion.
         paragraphs: the numbered paragraphs that it was written from, where known.
+        twin: the pair and the proof of a twin question.
     """
 
     id: str = Field(min_length=1)
@@ -94,6 +126,7 @@ class Question(StrictModel):
     paragraphs: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     match: TextMatch = "normalized"
+    twin: Twin | None = None
 
     @model_validator(mode="after")
     def _has_one_answer(self) -> Self:
@@ -111,6 +144,12 @@ class Question(StrictModel):
             raise ValueError(f"the answer {self.answer!r} is not among the options {[*self.options]}")
         return self
 
+    @model_serializer(mode="wrap")
+    def _without_absent(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Only twin questions have the field."""
+        fields: dict[str, Any] = dump(self)
+        return fields if self.twin else {name: value for name, value in fields.items() if name != "twin"}
+
     @property
     def kind(self) -> QuestionKind:
         if not self.options:
@@ -126,6 +165,7 @@ class Case(StrictModel):
     Attributes:
         document: the decision as a tree; published cases have none.
         parts: the part of the decision that each paragraph belongs to; covers the document if there is one.
+        metric: by which a task of another benchmark is scored, beside accuracy.
     """
 
     schema_version: Literal["lawtrace.case/1"] = "lawtrace.case/1"
@@ -134,6 +174,7 @@ class Case(StrictModel):
     questions: tuple[Question, ...] = ()
     document: Document | None = None
     parts: tuple[PartRange, ...] = ()
+    metric: TaskMetric | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -155,6 +196,12 @@ class Case(StrictModel):
         if self.document is not None and (wrong := check_coverage(self.document, self.parts)):
             raise ValueError(f"parts: {wrong[0]}")
         return self
+
+    @model_serializer(mode="wrap")
+    def _without_absent(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Only imported tasks have the field."""
+        fields: dict[str, Any] = dump(self)
+        return fields if self.metric else {name: value for name, value in fields.items() if name != "metric"}
 
     def paragraphs_of(self, *wanted: DocumentPart) -> tuple[Paragraph, ...]:
         """The paragraphs of the parts, in the order of the text; empty without the document."""

@@ -13,7 +13,8 @@ that intervals take as one (default: the name of the file); ``passages``, a list
 "..."}; ``match``: ``exact`` or ``normalized``.
 
 A task file is a table (.tsv or .csv) with the column ``answer`` and columns of text; its instruction is a text with a
-column's name in double braces, such as ``base_prompt.txt`` beside it, of which the text up to the first example counts.
+column's name in double braces, such as ``base_prompt.txt`` beside it: the first and the last paragraph ask, those
+between are examples. They and the rows of ``train.tsv`` beside ``test.tsv`` become passages that apply the rules (AR).
 """
 
 import csv
@@ -27,7 +28,17 @@ from typing import Annotated, Literal, cast
 from pydantic import BeforeValidator, Field, ValidationError
 
 from lawtrace.environments.documents.files import read_text
-from lawtrace.environments.legal.case import ALPHABET, YES_NO, Agent, Case, Choice, Chunk, Question, TextMatch
+from lawtrace.environments.legal.case import (
+    ALPHABET,
+    YES_NO,
+    Agent,
+    Case,
+    Choice,
+    Chunk,
+    Question,
+    TaskMetric,
+    TextMatch,
+)
 from lawtrace.schemas.errors import InputError, Problem, describe_validation_error
 from lawtrace.schemas.models import FrozenModel, StrictModel
 
@@ -155,13 +166,18 @@ def _key_of(answer: str | int, options: Mapping[Choice, str]) -> Choice:
 
 
 def read_task_table(
-    path: Path, *, instruction: str | None = None, match: Literal["exact", "normalized"] = "normalized"
+    path: Path,
+    *,
+    instruction: str | None = None,
+    match: Literal["exact", "normalized"] = "normalized",
+    metric: TaskMetric | None = None,
 ) -> tuple[tuple[Case, ...], tuple[Problem, ...]]:
     """The case of a task: a table, or a folder with ``test.tsv`` or ``train.tsv``. Raises InputError.
 
     Args:
         instruction: in place of the text beside the table; columns stand in double braces.
         match: of answers that are no labels.
+        metric: of the task; by default balanced accuracy for labels, exact match for texts. With F1, answers are texts.
 
     Answers that repeat are labels, and become the options of each question: Yes and No, or the labels in alphabetical
     order. Other answers are texts.
@@ -171,9 +187,13 @@ def read_task_table(
     column = next((name for name in _ANSWER_COLUMNS if name in rows[0]), None)
     if column is None:
         raise InputError(f"{table}: has no column {' or '.join(_ANSWER_COLUMNS)}; the columns are {', '.join(rows[0])}")
-    template = instruction or _instruction_beside(table)
+    template, examples = _prompt_beside(table) if instruction is None else (instruction, [])
     name = path.name if path.is_dir() else table.parent.name if table.stem in {"test", "train"} else table.stem
-    labels = _labels([row[column].strip() for row in rows])
+    labels = None if metric == "f1" else _labels([row[column].strip() for row in rows])
+    train = table.with_stem("train")
+    if table.stem == "test" and train.is_file():
+        asked = template.split("\n\n")[-1]
+        examples += [f"{_fill(asked, row, train)}\nA: {row.get(column, '').strip()}" for row in _read_table(train)]
     plain = [
         (
             f"{table.name}, row {number}",
@@ -187,7 +207,12 @@ def read_task_table(
         )
         for number, row in enumerate(rows, 1)
     ]
-    return parse_plain_rows(cast("list[tuple[str, Mapping[str, object]]]", plain), name)
+    cases, problems = parse_plain_rows(cast("list[tuple[str, Mapping[str, object]]]", plain), name)
+    chunks = tuple(
+        Chunk(ref=f"AR{number}", agent="AR", text=text) for number, text in enumerate(dict.fromkeys(examples), 1)
+    )
+    scored = metric or ("balanced_accuracy" if labels else "exact_match")
+    return tuple(case.model_copy(update={"chunks": chunks, "metric": scored}) for case in cases), problems
 
 
 def _table_in(path: Path) -> Path:
@@ -220,15 +245,14 @@ def _labels(answers: Sequence[str]) -> list[str] | None:
     return sorted(counts)
 
 
-def _instruction_beside(table: Path) -> str:
-    """The prompt of the task without its examples; empty if there is none."""
+def _prompt_beside(table: Path) -> tuple[str, list[str]]:
+    """The prompt of the task without its examples, and the examples; nothing if there is none."""
     for name in ("base_prompt.txt", "prompt.txt"):
         prompt = table.parent / name
         if prompt.is_file():
             blocks = re.split(r"\n\s*\n", read_text(prompt).strip())
-            asked = blocks[-1]
-            return "\n\n".join(dict.fromkeys([blocks[0], asked]))
-    return ""
+            return "\n\n".join(dict.fromkeys([blocks[0], blocks[-1]])), blocks[1:-1]
+    return "", []
 
 
 def _fill(template: str, row: Mapping[str, str], table: Path) -> str:

@@ -74,6 +74,10 @@ class LegalRoles(StrictModel):
     application: RoleModel | None = None
     common_sense: RoleModel | None = None
     question_writer: RoleModel | None = None
+    fact_finder: RoleModel | None = None
+    twin_writer: RoleModel | None = None
+    twin_evaluator: RoleModel | None = None
+    twin_reader: RoleModel | None = None
     facts_agent: RoleModel | None = None
     rules_agent: RoleModel | None = None
     application_agent: RoleModel | None = None
@@ -95,6 +99,10 @@ class LegalPrompts(PromptOptions):
     application: str | None = None
     common_sense: str | None = None
     question_writer: str | None = None
+    fact_finder: str | None = None
+    twin_writer: str | None = None
+    twin_evaluator: str | None = None
+    twin_reader: str | None = None
     facts_agent: str | None = None
     rules_agent: str | None = None
     application_agent: str | None = None

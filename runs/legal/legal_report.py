@@ -24,11 +24,13 @@ from lawtrace.runs.legal.report_tables import (
     rating_tables,
     refusal_table,
     retrieval_table,
+    task_table,
 )
 from lawtrace.runs.legal.retrieval_statistics import RetrievalLine, retrieval_lines
+from lawtrace.runs.legal.task_metrics import TaskScore, score_tasks
 from lawtrace.runs.report.content import identify_run
 from lawtrace.runs.report.sections import RunReport, Section
-from lawtrace.runs.report.tables import Figure
+from lawtrace.runs.report.tables import Figure, filled
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import file_digest, read_rows
@@ -55,6 +57,7 @@ class LegalContent:
     decomposition: Sequence[DecompositionLine] = ()
     grounding: Sequence[GroundingLine] = ()
     ratings: Sequence[RatingRow] = ()
+    tasks: Sequence[TaskScore] = ()
     identity: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
@@ -77,6 +80,7 @@ def load_legal_content(path: Path) -> LegalContent:
         decomposition_lines(answers),
         grounding_lines(cases, answers, probes),
         read_rows(path / RATINGS, RatingRow) if (path / RATINGS).exists() else (),
+        score_tasks(cases, answers),
         identity,
     )
 
@@ -97,6 +101,11 @@ def make_legal_report(content: LegalContent) -> RunReport:
         _settings(content.recipe),
         (
             _accuracy_section(tables),
+            *(
+                [Section("tasks", "Scores of tasks", tables=tasks)]
+                if (tasks := filled(task_table(content.tasks)))
+                else []
+            ),
             Section("baselines", "Baselines without a model", tables=baseline_tables(tables)),
             Section("retrieval", "Retrieval", tables=(retrieval_table(content.retrieval, content.recipe.depths),)),
             Section("refusals", "Refusals, errors, invalid", tables=(refusal_table(tables),)),

@@ -25,6 +25,9 @@ PLUGIN = Plugin(
                     "lawtrace.runs.legal.cli.legal_questions:write_questions",
                     "Write questions from the findings of each case.",
                 ),
+                "twins": Command(
+                    "lawtrace.runs.legal.cli.legal_twins:ask_twins", "Write pairs of questions that differ in one fact."
+                ),
                 "review": Command(
                     "lawtrace.runs.legal.cli.legal_review:review_questions",
                     "Rate a sample of questions in the browser.",

@@ -18,6 +18,7 @@ from lawtrace.runs.legal.ratings import (
     rating_agreement,
 )
 from lawtrace.runs.legal.retrieval_statistics import REFERENCE_RETRIEVER, DepthStatistics, RetrievalLine
+from lawtrace.runs.legal.task_metrics import TaskScore
 from lawtrace.runs.report.tables import (
     Cell,
     Column,
@@ -305,6 +306,34 @@ def decomposition_table(lines: Sequence[DecompositionLine]) -> Table:
         "over all columns of a model and context: number for each question; greatest depth; why a part was not "
         "split further; which agents answered. Rerouted: the Meta-LLM named no active agent, so code chose one.",
         grouped=True,
+    )
+
+
+def task_table(scores: Sequence[TaskScore]) -> Table:
+    """The scores of tasks by their own metric."""
+    return make_table(
+        "tasks",
+        "Scores of tasks",
+        (
+            {
+                "Task": score.task,
+                "Metric": score.metric.replace("_", " "),
+                "Model": score.cell.model,
+                "Context": score.cell.context,
+                "Retriever": score.cell.column,
+                "#Score %": Cell(
+                    score.value,
+                    percent(score.value, digits=2, unit=""),
+                    _bounds(score.interval),
+                    below=(show_interval(score.interval),) if score.interval else (),
+                ),
+                "#of": score.of,
+            }
+            for score in scores
+        ),
+        "by the metric of each task; refusals and unreadable answers are wrong. Twins: pairs with both answers right, "
+        "below it its 95 % interval over cases; a guess has 25.",
+        look="cells",
     )
 
 

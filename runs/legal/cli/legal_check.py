@@ -1,5 +1,7 @@
 """``lawtrace legal check``: the contents of a dataset."""
 
+from collections.abc import Sequence
+
 from rich.table import Table
 
 from lawtrace.environments.legal.case import AGENTS
@@ -8,6 +10,8 @@ from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.legal.case_statistics import count_cases, part_lengths
 from lawtrace.runs.legal.cli.options import CasesOption
 from lawtrace.runs.legal.model_free_baselines import ModelFreeBaseline, measure_baselines
+from lawtrace.runs.legal.twins.pairs import Twins
+from lawtrace.runs.legal.twins.shortcuts import measure_shortcuts, twins_in
 from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.text import visible
 from lawtrace.schemas.events import Json
@@ -22,6 +26,7 @@ def check_dataset(cases: CasesOption) -> CommandResult:
         _counts(dataset),
         _lengths(dataset),
         *([_baselines(baselines)] if baselines else []),
+        *shortcuts_table(twins_in(dataset.cases)),
         *(
             Note(f"{visible(case)}: no chunk of {agent}; a context of {agent} alone is empty")
             for case, agent in dataset.missing
@@ -42,6 +47,7 @@ def _summary(dataset: LegalDataset, baselines: tuple[ModelFreeBaseline, ...]) ->
         "other": counts.other,
         "decisions": counts.decisions,
         "baselines": {baseline.name: baseline.accuracy for baseline in baselines},
+        "shortcuts": {**measure_shortcuts(twins_in(dataset.cases))},
         "parts": {line.label: [line.least, line.most, line.mean, line.cases] for line in part_lengths(dataset.cases)},
         "problems": [str(problem) for problem in dataset.problems],
         "missing": [[case, agent] for case, agent in dataset.missing],
@@ -60,6 +66,13 @@ def _lengths(dataset: LegalDataset) -> Table:
     lengths = part_lengths(dataset.cases)
     rows = ((line.label, line.least, line.most, f"{line.mean:.2f}", line.cases) for line in lengths)
     return make_table(("part", "least", "most", "mean", "cases"), rows, title="Paragraphs in each part")
+
+
+def shortcuts_table(pairs: Sequence[Twins]) -> list[Table]:
+    """The shortcuts to the answers of twin questions; no table without any."""
+    rows = ((name, f"{100 * share:.1f}") for name, share in measure_shortcuts(pairs).items())
+    title = f"Shortcuts to twin questions, {len(pairs)} pairs; the better of Yes and No"
+    return [make_table(("shortcut", "right %"), rows, title=title)] if pairs else []
 
 
 def _baselines(baselines: tuple[ModelFreeBaseline, ...]) -> Table:

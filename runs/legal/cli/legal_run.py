@@ -1,6 +1,7 @@
 """``lawtrace legal run``, and resuming and reporting legal runs."""
 
 import asyncio
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -23,10 +24,11 @@ from lawtrace.runs.legal.legal_runner import (
     load_recorded_dataset,
     run_legal,
 )
-from lawtrace.runs.legal.report_tables import accuracy_table
+from lawtrace.runs.legal.report_tables import accuracy_table, task_table
 from lawtrace.runs.recipe_checks import check_access, check_prices
 from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.run_kinds import ShownReport, find_run_kind
+from lawtrace.runs.report.tables import filled
 from lawtrace.runs.report.terminal_tables import calls_table, report_table
 from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -163,6 +165,7 @@ def _write_report(content: LegalContent, directory: Path) -> ShownReport:
     accuracy = f"{100 * best.accuracy:.2f} % of {best.questions} questions"
     shown = (
         report_table(accuracy_table(content.tables)),
+        *map(report_table, filled(task_table(content.tasks))),
         f"Best baseline without a model: {best.name}, {accuracy}.",
         Note(f"Report: {path}\nTables: {path.parent / TABLES}\nMessages: lawtrace messages {directory}"),
     )
@@ -185,5 +188,9 @@ def _result(directory: Path, answers: int) -> CommandResult:
         for table in content.tables.models
         for line in table.cells
     ]
-    json = {"run": str(directory), "report": str(report.path), "answers": answers, "cells": cells}
+    tasks = [
+        {"task": one.task, "metric": one.metric, "score": one.value, "of": one.of, **asdict(one.cell)}
+        for one in content.tasks
+    ]
+    json = {"run": str(directory), "report": str(report.path), "answers": answers, "cells": cells, "tasks": tasks}
     return CommandResult(json, report.shown)

@@ -126,3 +126,19 @@ def test_tables_that_cannot_be_read(tmp_path: Path) -> None:
         read_task_table(task(tmp_path / "b", "answer\ttext\nYes\tx\n", "Read {{clause}}"))
     with pytest.raises(InputError, match="no task file"):
         read_task_table(tmp_path)
+
+
+def test_examples_become_passages_and_a_task_has_a_metric(tmp_path: Path) -> None:
+    prompt = "Is the sentence hearsay?\n\nQ: She said so.\nA: Yes\n\nQ: {{text}}\nA:"
+    table = "index\tanswer\ttext\n" + "".join(f"{n}\t{'Yes' if n % 2 else 'No'}\tHe said {n}.\n" for n in range(4))
+    folder = task(tmp_path / "hearsay", table, prompt)
+    (folder / "train.tsv").write_text("index\tanswer\ttext\n0\tNo\tHe saw it.\n", encoding="utf-8")
+    (case,), _ = read_task_table(folder)
+    assert [(chunk.agent, chunk.text) for chunk in case.chunks] == [
+        ("AR", "Q: She said so.\nA: Yes"),
+        ("AR", "Q: He saw it.\nA: No"),
+    ]
+    assert case.metric == "balanced_accuracy"
+    (case,), _ = read_task_table(folder, metric="f1")
+    assert case.metric == "f1"
+    assert {question.kind for question in case.questions} == {"free_text"}
