@@ -29,4 +29,5 @@ LEGAL_OFFLINE_ROLES: Mapping[str, ScriptedRole] = {
     "application": apply_terms,
     "common_sense": infer_alignments,
     "question_writer": write_questions,
+    "twin_evaluator": lambda messages: '{"faults": []}',  # the checks by code stand alone
 }

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from lawtrace.agents.legal import LegalRole
 from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.environments.legal.case import Case, PreparedCase
 from lawtrace.runs.cli.options import ForceOption
@@ -38,10 +39,9 @@ def ask_twins(
     options = load_legal_recipe(recipe) if recipe else LegalRecipe()
     cases = read_rows(case, Case)
     given = check_case_facts(read_rows(facts, CaseFacts), cases, facts) if facts else {}
-    roles = options.roles
-    if (roles.twin_writer == "offline") != (roles.twin_evaluator == "offline"):
-        raise InputError("roles.twin_writer and roles.twin_evaluator: give both a model, or neither")
-    if not facts and roles.fact_finder == "offline":
+    found_by: tuple[LegalRole, ...] = () if facts else ("fact_finder",)
+    options.check_roles(*found_by, "twin_writer", "twin_evaluator", "twin_reader")
+    if found_by and options.roles.specs()["fact_finder"].provider == "offline":
         raise InputError(
             "a model finds the facts of a decision: set roles.fact_finder in a recipe (--recipe), or give --facts FILE"
         )

@@ -125,7 +125,7 @@ def test_without_a_model_the_facts_must_be_given(lawtrace: Shell, case: Path) ->
     (case.parent / "half.toml").write_text(f'[roles]\ntwin_writer = "{MODEL}"\n', encoding="utf-8")
     code, _, err = lawtrace("legal", "twins", case, "--recipe", "half.toml", "--out", "twins.jsonl")
     assert code == 2
-    assert "give both a model, or neither" in " ".join(err.split())
+    assert "no model is named beside" in " ".join(err.split())
 
 
 def answer(request: Mapping[str, Any]) -> str:
