@@ -22,7 +22,7 @@ from lawtrace.environments.documents.decision_headings import (
 )
 from lawtrace.environments.documents.files import read_lines
 from lawtrace.environments.documents.lines import Line
-from lawtrace.environments.documents.numbering import Number, NumberedLine, number_paragraphs
+from lawtrace.environments.documents.numbering import Number, NumberedLine, missing_before, number_paragraphs
 from lawtrace.schemas.errors import InputError
 
 _CLOSING = re.compile(r"^(?:dated\b|signed\b|yours\b|for and on behalf of\b)", re.IGNORECASE)
@@ -158,7 +158,9 @@ class _Parser:
         self._lines = lines if self._marked else _split_joined(lines)
         lines = self._lines
         self._width = sorted(len(line.text) for line in lines)[len(lines) * 9 // 10]
-        self._numbers = {one.place: one for one in number_paragraphs(lines, marked=self._marked)}
+        numbers = number_paragraphs(lines, marked=self._marked)
+        self._numbers = {one.place: one for one in numbers}
+        self._missing = {one.place: missing_before(last.number, one.number) for last, one in pairwise(numbers)}
         self.front: list[str] = []
         self.closing: list[str] = []
         self.parse_warnings: list[str] = []
@@ -379,7 +381,7 @@ class _Parser:
         line = self._lines[place]
         text = line.text.strip()
         one = self._numbers.get(place)
-        if one is not None and (not self._closed or one.restarts):
+        if one is not None and (not self._closed or self._missing.get(place, 0) is None):
             self._begin_paragraph(one, line)
         elif self._closed or (self._finished() and not self._annex and self._numbers and _CLOSING.match(text)):
             self._closed = True
@@ -426,16 +428,17 @@ class _Parser:
 
     def _begin_paragraph(self, one: NumberedLine, line: Line) -> None:
         ref = ".".join(map(str, one.number))
-        if one.restarts and self._last is not None:
+        missing = self._missing.get(one.place, missing_before(None, one.number))
+        if missing is None and self._last is not None:
             self._again += 1
             heading = self._path[-1].heading
             self.parse_warnings.append(
                 f"the numbers begin again below {heading!r}: its first paragraph is {self._prefix()}{ref}"
             )
-        elif one.gap:
+        elif missing:
             self.parse_warnings.append(
                 f"paragraph {self._prefix()}{ref} follows {_format_number(self._last)}: "
-                + ("a number is missing" if one.gap == 1 else f"{one.gap} numbers are missing")
+                + ("a number is missing" if missing == 1 else f"{missing} numbers are missing")
             )
         self._closed = False
         self._last = one.number

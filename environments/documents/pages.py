@@ -12,6 +12,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Literal
 
+from lawtrace.environments.documents.chains import best_chain
 from lawtrace.environments.documents.law_headings import division_heading, may_head_unit
 from lawtrace.environments.documents.lines import DocumentLines, Line
 
@@ -155,33 +156,23 @@ def _page_sequence(rows: Sequence[str]) -> dict[int, str]:
 
 def _longest_chain(candidates: Sequence[_Candidate], ordinal: Sequence[int]) -> list[_Candidate]:
     """The candidates with rising numbers at plausible distances that lose the fewest pages."""
-    best: list[tuple[float, int]] = []  # score, previous
     words = Counter(_key(one.rest) for one in candidates if _key(one.rest))
     columns = Counter(one.indent for one in candidates)
-    for at, one in enumerate(candidates):
+    most = max(columns.values(), default=1)
+
+    def usual(one: _Candidate) -> float:
         # Marks of footnotes stand in any column; page numbers in one, or before a running head.
-        usual = 0.3 * columns[one.indent] / columns.most_common(1)[0][1]
-        if words[_key(one.rest)] >= _REPEATED:
-            usual = 0.4
-        score, before = (1.0 if one.number <= 3 else 1.0 - 0.4 * one.number) + usual, -1
-        for earlier in range(max(0, at - 60), at):
-            other = candidates[earlier]
-            step = one.number - other.number
-            distance = ordinal[one.place] - ordinal[other.place]
-            if not 1 <= step <= 4 or not (2 if one.shape == "far" else 3) <= distance <= _LARGEST_PAGE * step:
-                continue
-            reached = best[earlier][0] + 1 + usual - 0.4 * (step - 1)
-            if reached > score:
-                score, before = reached, earlier
-        best.append((score, before))
-    if not best:
-        return []
-    at = max(range(len(best)), key=lambda place: best[place][0])
-    chain: list[_Candidate] = []
-    while at >= 0:
-        chain.append(candidates[at])
-        at = best[at][1]
-    return chain[::-1]
+        return 0.4 if words[_key(one.rest)] >= _REPEATED else 0.3 * columns[one.indent] / most
+
+    def begin(one: _Candidate) -> float:
+        return (1.0 if one.number <= 3 else 1.0 - 0.4 * one.number) + usual(one)
+
+    def follow(last: _Candidate, one: _Candidate) -> float | None:
+        step, distance = one.number - last.number, ordinal[one.place] - ordinal[last.place]
+        near = 1 <= step <= 4 and (2 if one.shape == "far" else 3) <= distance <= _LARGEST_PAGE * step
+        return 1 + usual(one) - 0.4 * (step - 1) if near else None
+
+    return best_chain(candidates, begin, follow)
 
 
 def _plausible(chain: Sequence[_Candidate], ordinal: Sequence[int], filled: int) -> bool:
