@@ -175,9 +175,11 @@ class _Parser:
         self._closed = False
         self._unnumbered = 0
         self._again = 1
+        self._bare = False
 
     def read(self) -> None:
         headings = self._find_headings()
+        self._bare = not (self._numbers or headings)
         place = 0
         while place < len(self._lines):
             if place in headings and (not self._closed or headings[place][0].annex):
@@ -200,13 +202,15 @@ class _Parser:
         """The headings by the place of their first line."""
         found: dict[int, list[Heading]] = {}
         for place, line in enumerate(self._lines):
-            if line.level:
+            if line.level and not _ADDRESS.match(line.text):
                 found[place] = [self._marked_heading(place, line)]
         if self._marked:
             begun = min([*self._numbers, *self._annex_places()], default=None)
             if begun is None:
                 return found
-            first = max((place for place in found if place < begun), default=begun)
+            before = [place for place in found if place < begun]
+            telling = (place for place in before if place + 1 not in found and self._is_prose(place + 1))
+            first = next(telling, max(before, default=begun))
             return {place: headings for place, headings in found.items() if place >= first or not self._numbers}
         for place in sorted(self._numbers):
             self._headings_above(place, found)
@@ -403,7 +407,7 @@ class _Parser:
         """
         line, section = self._lines[place], self._path[-1]
         if self._current is None:
-            return section.level < _PREAMBLE_LEVEL or not self._numbers or self._is_prose(place)
+            return section.level < _PREAMBLE_LEVEL or self._bare or self._is_prose(place)
         ref = section.paragraphs[-1][0] if section.paragraphs else ""
         if ref != f"{self._prefix()}p{self._unnumbered}":
             return False
@@ -420,11 +424,13 @@ class _Parser:
     def _is_prose(self, place: int) -> bool:
         """Whether the block at a line of the front is a paragraph, not a part of the title or the address."""
         line = self._lines[place]
+        if line.level or place in self._numbers:
+            return False
         end = place + 1
-        while end < len(self._lines) and end not in self._numbers and not self._lines[end].gap:
+        while not self._marked and end < len(self._lines) and not (end in self._numbers or self._lines[end].gap):
             end += 1
         words = " ".join(one.text for one in self._lines[place:end]).split()
-        return line.gap and words[0][0].isupper() and len(words) >= _PROSE and words[-1][-1] in ".:"
+        return (line.gap or self._marked) and words[0][0].isupper() and len(words) >= _PROSE and words[-1][-1] in ".:"
 
     def _begin_paragraph(self, one: NumberedLine, line: Line) -> None:
         ref = ".".join(map(str, one.number))

@@ -61,7 +61,7 @@ def read_lines(path: Path, profile: Profile) -> DocumentLines:
         case ".txt" | ".text" if len(_MARKDOWN.findall(text := read_text(path))) < _LEAST_HEADINGS:
             return text_lines(text, profile)
         case ".txt" | ".text" | ".md" | ".markdown":
-            return _without_notes(markdown_lines(read_text(path)))
+            return _without_notes(markdown_lines(read_text(path), breaks=profile == "law"))
         case ".html" | ".htm" | ".xhtml":
             return _read_html(read_text(path), profile)
         case ".xml":

@@ -96,7 +96,7 @@ def _lines_of(rows: Sequence[str], page: int) -> list[Line]:
             blank = 0
         else:
             blank += 1
-    usual = sorted(above for _, above in found)[len(found) // _USUAL] if found else 0
+    usual = sorted(above for _, above in found[1:])[(len(found) - 1) // _USUAL] if len(found) > 1 else 0
     return [Line(row, page, gap=above > usual) for row, above in found]
 
 

@@ -26,6 +26,7 @@ _OUTCOME = frozenset({"decision", "penalty"})
 _EARLY, _BACK_EARLY = 0.25, 2.0
 """Some authorities begin with the decision: going back from it costs less in the first quarter."""
 
+_ISSUED = re.compile(r"\bdecided to issue\b[^.]{0,80}\b(?:reprimand|penalty|notice)\b", re.IGNORECASE)
 _STATED = 10.0
 """Weight of a sentence that states a finding."""
 
@@ -91,7 +92,8 @@ _HEADINGS: Sequence[tuple[str, float, str]] = (
         4,
         r"^for these reasons\b|\boperative part\b|\bright to a hearing\b|\bhow to appeal\b|\bdecision to issue\b",
     ),
-    ("decision", 3, r"\b(?:legal|judicial) remed(?:y|ies)\b|\bdisposition\b|^(?:the )?decision of\b|\bit is ordered\b"),
+    ("decision", 3, r"\b(?:legal|judicial) remed(?:y|ies)\b|\bdisposition\b|^(?:the )?determination$"),
+    ("decision", 3, r"^(?:the )?decision of\b|\bit is ordered\b"),
     ("decision", 2.5, r"\bfurther action\b|\brecommend\w+|\bsteps? (?:required|to be taken)\b|\bterms of\b|\border\b"),
     ("decision", 3, r"\bresolves?\b|\brelief\b|^orders?$|\bpublication of\b|\breview rights?\b|\bmiscellaneous\b"),
     ("decision", 2, r"\benforce\w*"),
@@ -199,6 +201,8 @@ def _weigh(ref: str, begins: str, path: Sequence[str]) -> dict[str, float]:
         weights["introduction"] += 3
     for part, pattern in _TEXTS.items():
         weights[part] += min(_MOST_TEXT_WEIGHT, len(pattern.findall(begins)))
+    if _ISSUED.search(begins):
+        weights["introduction"] += 4
     if states_finding(begins):
         weights["findings"] += _STATED
     if _PROVISION.search(begins):
