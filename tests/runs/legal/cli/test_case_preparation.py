@@ -95,13 +95,16 @@ def test_a_decision_that_was_not_parsed_is_told_with_exit_code_1(tmp_path: Path)
 
 @pytest.mark.slow
 @pytest.mark.shared
-@pytest.mark.parametrize("name", ["tempcover_mpn", "southend_council_reprimand"])
-def test_published_decisions_become_cases(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "faults"),
+    [("tempcover_mpn", []), ("southend_council_reprimand", ["no paragraph is in the part rules"])],
+)
+def test_published_decisions_become_cases(name: str, faults: list[str], tmp_path: Path) -> None:
     """Offline, no question may come of them: real questions need a model as question writer."""
     if not SHARED.exists():
         pytest.skip("needs the decisions in ../shared/data/decisions")
-    found = call("ingest", SHARED / f"{name}.txt", "--out", tmp_path / "case.jsonl")
-    assert found["faults"] == []
+    found = call("ingest", SHARED / f"{name}.txt", "--out", tmp_path / "case.jsonl", code=int(bool(faults)))
+    assert found["faults"] == faults
     assert found["chunks"]["F"] > 0 < found["chunks"]["AR"]
     assert found["parts"]["findings"] > 0 < found["parts"]["decision"]
 
