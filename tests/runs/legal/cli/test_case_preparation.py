@@ -96,8 +96,7 @@ def test_a_decision_that_was_not_parsed_is_told_with_exit_code_1(tmp_path: Path)
 @pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize(
-    ("name", "faults"),
-    [("tempcover_mpn", []), ("southend_council_reprimand", ["no paragraph is in the part rules"])],
+    ("name", "faults"), [("tempcover_mpn", []), ("southend_council_reprimand", ["no paragraph is in the part rules"])]
 )
 def test_published_decisions_become_cases(name: str, faults: list[str], tmp_path: Path) -> None:
     """Offline, no question may come of them: real questions need a model as question writer."""
