@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
-from itertools import cycle
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Literal, Self, TypeVar
 
@@ -201,7 +201,7 @@ def check_shards(shards: Sequence[FoundShard]) -> list[FoundShard]:
             raise InputError(
                 f"{other.file} and {shard.file} are both shard {shard.record.shard}: the same units; leave one out"
             )
-    missing = [str(number) for number in range(1, first.count + 1) if number not in by_number]
+    missing = [*islice((str(one) for one in range(1, first.count + 1) if one not in by_number), 11)]
     if missing:
         raise InputError(
             f"of {first.count} shards, {', '.join(missing[:10])}{' and others' if len(missing) > 10 else ''} "
