@@ -389,6 +389,8 @@ def read_rule_file(path: Path) -> RuleFile:
     `true-report@narrow`. Raises InputError naming file, line, rule and example.
     """
     raw = read_toml(path)
+    if not raw:
+        raise InputError(f"{path}: is empty; write a rule as a [[rules]] table")
     if not isinstance(raw.get("rules"), list) or not set(raw) <= {"rules", "examples", "questions", "definitions"}:
         raise InputError(
             f"{path}: expected nothing but [[rules]] tables, [[definitions]], [[questions]] and [[examples]]"

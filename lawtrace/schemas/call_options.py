@@ -83,6 +83,13 @@ class Price(StrictModel):
     input: float = Field(ge=0)
     output: float = Field(ge=0)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _is_table(cls, given: object) -> object:
+        if isinstance(given, int | float | str):
+            raise ValueError(f"write {{ input = {given}, output = ... }}, the prices of a million tokens")
+        return given
+
     def of(self, prompt_tokens: int, completion_tokens: int) -> float:
         return (prompt_tokens * self.input + completion_tokens * self.output) / 1_000_000
 

@@ -106,6 +106,10 @@ def describe_validation_error(error: "ValidationError") -> str:
     first = error.errors()[0]
     field = ".".join(str(part) for part in first["loc"])
     known = {"input": _shortened(first["input"]), **first.get("ctx", {})}
+    if field.endswith("schema_version") and first["type"] == "literal_error":
+        return "it is {input!r}, and {expected} is read here: another lawtrace wrote it, or it is another file".format(
+            **known
+        )
     told = _FAULTS.get(first["type"])
     why = told.format(**known) if told else first["msg"].removeprefix("Value error, ")
     return f"{field}: {why}" if field else why

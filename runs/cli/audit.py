@@ -134,11 +134,11 @@ def audit_by(
     options: AuditOptions, out: Path, part: Shard | None = None, merged: Sequence[FoundShard] = (), *, force: bool
 ) -> CommandResult:
     """Audit by the options of the command. ``merged``: the shards that have the verdicts already."""
-    check_output(out, *((record_path(out),) if part else ()), force=force)
     formats: list[AuditFormat] = [_format(text) for text in options.formats or ()]
+    audit = options.open(merged=bool(merged))
+    check_output(out, *((record_path(out),) if part else ()), force=force)
     for form in formats:
         check_output(export_file(out, form), force=force)
-    audit = options.open(merged=bool(merged))
     rules = audit.job.rules
     failing = _failing(options.fail_on or FAILURES, rules)
     summary = audit.job.summary()

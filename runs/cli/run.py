@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from lawtrace.environments.domains.loader import is_folder
 from lawtrace.environments.toml_file import read_toml
 from lawtrace.runs.call_plan import plan_of
 from lawtrace.runs.cli.options import ClusterOption, FailUnderOption, ShardOption
@@ -115,6 +116,8 @@ def resume(
     if kind is not None:
         return kind.resume(directory, budget=flags.budget, on=on)
     assert begun is not None
+    if flags.env is not None and not is_folder(begun.environment):
+        raise InputError(f"{directory}: its environment is {begun.environment}, built in; leave out --env {flags.env}")
     added = [str(model) for model in cast("list[str]", flags.values.get("attempts.models", []))]
     if there := {*added} & {*begun.attempts.all_models}:
         raise InputError(

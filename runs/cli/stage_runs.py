@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from typer._click.globals import get_current_context
 
+from lawtrace.agents.models.budget import BudgetExhausted
 from lawtrace.runs.cli.output import print_note
 from lawtrace.runs.cli.output_files import check_output, stage_log_folder
 from lawtrace.runs.cli.progress import ProgressBars
@@ -88,11 +89,14 @@ def open_stage_log(out: Path, what: str, sandbox: str | None = None) -> EventLog
 
 @contextmanager
 def resumable(folder: Path) -> Generator[None]:
-    """A context around a run: on Ctrl-C, say how to resume it; at the end, how a recording was replayed."""
+    """A context around a run: on Ctrl-C or without budget, say how to resume it; at the end, how a recording was
+    replayed."""
     try:
         yield
         with EventLogFile.open(folder) as event_log:
             _note_other_requests(event_log)
+    except BudgetExhausted as error:
+        raise BudgetExhausted(str(error).replace("lawtrace resume RUN", f"lawtrace resume {folder}")) from error
     except KeyboardInterrupt:
         kept = event_log_path(folder).exists()
         way_on = f"every answer is in the event log, and `lawtrace resume {folder}` continues the run"

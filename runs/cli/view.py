@@ -25,6 +25,9 @@ def view(
     Serves pages on this machine only, until Ctrl-C.
     """
 
+    if directory.is_dir() and not any(path.is_file() for path in (*directory.iterdir(), *directory.glob("*/*"))):
+        print_note(f"{directory} has no run yet")
+
     def make() -> "Site":
         from lawtrace.runs.web.server import make_viewer
 

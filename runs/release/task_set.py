@@ -282,7 +282,8 @@ def read_manifest(folder: Path) -> ReleaseManifest:
     """The manifest of a release. Raises InputError."""
     path = folder / "manifest.json"
     if not path.is_file():
-        raise InputError(f"{folder}: not a release: it has no manifest.json")
+        meant = f"; did you mean {folder / 'tasks.jsonl'}?" if (folder / "tasks.jsonl").is_file() else ""
+        raise InputError(f"{folder}: not a release: it has no manifest.json{meant}")
     try:
         return ReleaseManifest.model_validate_json(read_text(path))
     except ValidationError as error:

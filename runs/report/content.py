@@ -21,7 +21,7 @@ from lawtrace.runs.tasks import Task, task_mode
 from lawtrace.runs.variants import VariantRow
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.choices import Style
-from lawtrace.schemas.errors import InputError, Problem
+from lawtrace.schemas.errors import Problem
 from lawtrace.schemas.findings import Coverage, Findings, ModelBaseline
 from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.verdict_rows import Verdict
@@ -97,10 +97,8 @@ def load_run_content(path: Path, env: str | None = None, domain: Domain | None =
 
     Raises InputError if the folder holds no finished run, or its environment is not found.
     """
-    folder = RunFolder(path).existing()
     refuse_shard(path)
-    if not folder.verdicts.exists():
-        raise InputError(f"{path}: the run has no verdicts yet; `lawtrace resume {path}` continues it")
+    folder = RunFolder(path).judged()
     with EventLogFile.open(path) as event_log:
         recipe = recorded_recipe(event_log, env)
         usage = measure_usage(event_log, recipe.prices)

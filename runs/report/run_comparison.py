@@ -139,8 +139,9 @@ def read_side(path: Path) -> ComparisonSide:
         results = [graded_verdict(verdict) for verdict in comparison.verdicts["strict"]]
         return ComparisonSide(name, results, {("", task.id): task for task in comparison.tasks}, comparison.problems)
     folder = RunFolder(path).existing()
-    parts = {"": folder}
-    if folder.variants.exists():
+    if not folder.variants.exists():
+        parts = {"": folder.judged()}
+    else:
         first_with: dict[int, VariantRow] = {}  # variants that share attempts are no further evidence
         for row in read_rows(folder.variants, VariantRow):
             if row.ended is None:
@@ -166,6 +167,8 @@ def compare_folders(first: Path, second: Path, models: tuple[str, str] | None = 
     """Compare two runs of one kind. Raises InputError for a shard, or if they have nothing in common."""
     for folder in (first, second):
         refuse_shard(folder)
+    if models is None and first.resolve() == second.resolve():
+        raise InputError(f"{first} is given twice; give two runs, or two of its models with --model and --against")
     if run_kind_of(first) is not run_kind_of(second):
         raise InputError(f"{first} and {second} are runs of different kinds; compare runs over the same tasks")
     return compare_runs(read_side(first), read_side(second), models)

@@ -28,10 +28,18 @@ class RunFolder:
 
     def existing(self) -> "RunFolder":
         """This folder, if it holds a run. Raises InputError."""
+        if self.path.is_file():
+            raise InputError(f"{self.path}: a file; give the folder of a run")
         if not self.path.is_dir():
             raise InputError(f"{self.path}: there is no such run folder; `lawtrace run` makes one")
         if not any(file.name == "events.sqlite" or file.suffix == ".jsonl" for file in self.path.iterdir()):
             raise InputError(f"{self.path} holds no run; give the folder of one, such as {self.path}/NAME")
+        return self
+
+    def judged(self) -> "RunFolder":
+        """This folder, if it holds a run with verdicts. Raises InputError."""
+        if not self.existing().verdicts.exists():
+            raise InputError(f"{self.path}: the run has no verdicts yet; `lawtrace resume {self.path}` continues it")
         return self
 
 

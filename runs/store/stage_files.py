@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from lawtrace.schemas.errors import InputError, OperationalError, Problem, input_errors
+from lawtrace.schemas.errors import InputError, OperationalError, Problem, describe_validation_error, input_errors
 
 Row = TypeVar("Row", bound=BaseModel)
 
@@ -88,6 +88,8 @@ def describe_row_error(error: ValueError) -> str:
         return str(error)
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"])
+    if place.endswith("schema_version"):
+        return describe_validation_error(error)
     return (f"field {place!r}: " if place else "") + first["msg"]
 
 

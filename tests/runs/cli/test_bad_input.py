@@ -143,3 +143,35 @@ def test_broken_transcript_files(lawtrace: Shell, tmp_path: Path) -> None:
     assert "LaunchRocket, unknown in banking" in err
     assert "log.jsonl, line 2" in err
     assert "log.jsonl, line 3" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("resume run --env airline", "its environment is banking, built in; leave out --env airline"),
+        ("messages run --stage attempt", "no stage 'attempt'; there is attempts"),
+        ("messages run --style goals", "no style 'goals'; there is goal, workflow"),
+        ("messages run --role evaluator", "no role 'evaluator'; there is"),
+        ("messages run --model literal", "no model 'literal'; there is baseline:noop, baseline:reference"),
+        ("messages run --variant 3", "no variant '3'; there is none"),
+        ("messages run --trial 9", "no trial '9'; there is 0"),
+        ("messages run --verdict unsafe", "unknown outcome 'unsafe'; choose one of safe_success"),
+        ("messages run --rule nosuch", "broken or undetermined rules: "),
+        ("compare run run", "run is given twice"),
+        ("compare run --model noop --against baseline:reference", "no verdict on noop; it has baseline:reference"),
+    ],
+)
+def test_what_a_run_does_not_have_is_answered_with_what_it_has(
+    lawtrace: Shell, run: RunFolder, monkeypatch: pytest.MonkeyPatch, words: str, says: str
+) -> None:
+    monkeypatch.chdir(run.path.parent)
+    code, _, err = lawtrace(*words.split())
+    assert (code, says in " ".join(err.split())) == (2, True), err
+
+
+def test_reports_go_on_after_an_unfinished_run(lawtrace: Shell, run: RunFolder, tmp_path: Path) -> None:
+    shutil.copytree(run.path, tmp_path / "stopped")
+    (tmp_path / "stopped" / "verdicts.jsonl").unlink()
+    made = lawtrace.json("report", tmp_path / "stopped", run.path)
+    assert made["reports"] == [str(run.report)]
+    assert made["unfinished"] == [str(tmp_path / "stopped")]

@@ -20,6 +20,7 @@ def inputs(tmp_path: Path) -> None:
     write_rows(tmp_path / "programs.jsonl", [Answer(task=task.id, style="goal", program="pass")])
     (tmp_path / "formula.mfotl").write_text("pay(1)\n")
     (tmp_path / "signature").write_text("pay(card:int)\n")
+    (tmp_path / "log.jsonl").write_text('[{"role": "user", "content": "Hello"}]')
     (tmp_path / "rules.jsonl").write_text('{"id": "mine", "formula": "G !PayBill"}\n')
 
 
@@ -35,7 +36,7 @@ def inputs(tmp_path: Path) -> None:
         "tasks import logisafetybench nowhere",
         "tasks review tasks.jsonl --status",
         "grade --tasks tasks.jsonl --programs programs.jsonl",
-        "audit nowhere",
+        "audit log.jsonl",
     ],
 )
 def test_a_file_is_not_replaced(lawtrace: Shell, tmp_path: Path, words: str) -> None:

@@ -16,6 +16,8 @@ class Row(NamedTuple):
     says: tuple[str, ...]
 
 
+TASK_FILE = '{"schema_version": "lawtrace.task_file/7", "rule_sets": {}}\n'
+
 FILES = {
     "recipes/payments.toml": 'environment = "payments"\n',
     "role.toml": "[parameters.roles.masking_evalutor]\ntemperature = 0\n",
@@ -24,7 +26,31 @@ FILES = {
     '[parameters.models."openai:a"]\ntop_p = 0.5\n[parameters.models."openai:b"]\ntop_p = 0.5\n',
 }
 
+FILES |= {
+    "prices.toml": '[prices]\n"openai:decent" = 0.5\n',
+    "newer.jsonl": TASK_FILE,
+    "empty.toml": "",
+    "run/tasks.jsonl": TASK_FILE,
+    "audit.jsonl": "",
+    "empty/README": "",
+    "desk/laws.toml": "",
+}
+
 ROWS = (
+    Row("run ./desk", 2, ("desk: a folder; write --env desk for an environment, --tasks desk for tasks or a run",)),
+    Row("run prices.toml", 2, ("prices.openai:decent: write { input = 0.5, output = ... }, the prices of a million",)),
+    Row("run --tasks newer.jsonl", 2, ("line 1", "'lawtrace.task_file/7', and 'lawtrace.task_file/1' is read here")),
+    Row("run --tasks desk", 2, ("desk: no task file in this folder; name a file, a release or a run",)),
+    Row("run --limit 3", 2, ("--task and --limit choose from the tasks of --tasks FILE; --count says how many",)),
+    Row("tasks check run", 2, ("run: not a release: it has no manifest.json; did you mean run/tasks.jsonl?",)),
+    Row("compare run nosuch", 2, ("run: the run has no verdicts yet; `lawtrace resume run` continues it",)),
+    Row("compare run run", 2, ("run is given twice; give two runs, or two of its models with --model and --against",)),
+    Row("compare newer.jsonl run", 2, ("newer.jsonl: a file; give the folder of a run",)),
+    Row("report newer.jsonl", 2, ("newer.jsonl: a file; give the folder of a run",)),
+    Row("report run nosuch", 1, ("Left out: run: the run has no verdicts", "Left out: nosuch: there is no such run")),
+    Row("rules check --rules empty.toml", 2, ("empty.toml: is empty; write a rule as a [[rules]] table",)),
+    Row("audit nosuch.json", 2, ("nosuch.json: cannot be read: No such file or directory",)),
+    Row("messages empty", 2, ("empty has no event log",)),
     Row("run payments", 2, ("payments: no such file; did you mean recipes/payments.toml?",)),
     Row("run paymnets", 2, ("paymnets: no such file; did you mean recipes/payments.toml?",)),
     Row("run rolle.toml", 2, ("rolle.toml: no such file; did you mean role.toml",)),
