@@ -24,9 +24,6 @@ FILES = {
     "model.toml": '[attempts]\nmodels = ["openai:gpt-5"]\n[parameters.models."openai:gtp-5"]\ntop_p = 0.5\n',
     "ablated.toml": '[ablation]\n"attempts.models" = [["openai:a"], ["openai:b@http://localhost:1/v1"]]\n'
     '[parameters.models."openai:a"]\ntop_p = 0.5\n[parameters.models."openai:b"]\ntop_p = 0.5\n',
-}
-
-FILES |= {
     "prices.toml": '[prices]\n"openai:decent" = 0.5\n',
     "newer.jsonl": TASK_FILE,
     "empty.toml": "",
