@@ -64,7 +64,7 @@ def test_errors_name_file_and_line(path: Path) -> None:
     assert f"{path}, line 3: field 'rule_set': no header" in complaint(
         path, header, first, second.replace('"rule_set":"', '"rule_set":"x')
     )
-    assert f"{path}, line 2: field 'schema_version'" in complaint(path, header, first.replace("task/2", "task/1"))
+    assert f"{path}, line 2: it is 'lawtrace.task/1'" in complaint(path, header, first.replace("task/2", "task/1"))
     path.write_text(f"{header}\n{first.replace(digest, '0')}\n{second}\n", encoding="utf-8")
     read = read_task_rows(path)
     assert ([task.id for task in read.rows], len(read.problems)) == (["other"], 1)
