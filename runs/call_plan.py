@@ -96,13 +96,15 @@ def _total(costs: Iterable[float | None]) -> float | None:
 
 
 class RunPlan(CallPlan):
-    """The calls of a run over all its variants. Stages with the same inputs are counted once.
+    """The calls of a run over all its variants, and how many traces are searched before the first call. Stages with
+    the same inputs are counted once.
 
     A run may share more: variants whose earlier stages produce the same files share later stages too.
     """
 
     schema_version: Literal["lawtrace.plan/1"] = "lawtrace.plan/1"
     variants: int
+    traces: int
 
 
 class CallTally:
@@ -161,7 +163,7 @@ def plan_of(resolved: ResolvedRecipe) -> RunPlan:
     characters = max(map(_characters, variants))
     prompt = characters * 2 // CHARACTERS_PER_TOKEN + 2_000
     usual_prompt = characters // USUAL_CHARACTERS_PER_TOKEN + 500
-    seen: set[str] = set()
+    seen, traces = set[str](), 0
     for inputs in variants:
         stages = {stage.name: stage for stage in task_stages(inputs)}
         for name, key in planned_keys([*stages.values()], inputs, run_targets(inputs)).items():
@@ -169,8 +171,10 @@ def plan_of(resolved: ResolvedRecipe) -> RunPlan:
                 answer = recipe.parameters.of(ModelSpec.parse(calls.model), calls.role).max_tokens
                 prompts = calls.most * (prompt + turns * (answer or 0))
                 tally.add(calls, prompts=prompts, answer=answer, usual_prompt=usual_prompt)
+            if name == "traces" and key not in seen:
+                traces += inputs.recipe.tasks.count + inputs.recipe.tasks.spare
             seen.add(key)
-    return RunPlan(**tally.plan, variants=len(variants))
+    return RunPlan(**tally.plan, variants=len(variants), traces=traces)
 
 
 def _characters(inputs: StageInputs) -> int:

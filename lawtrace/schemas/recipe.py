@@ -94,6 +94,7 @@ class RuleOptions(StrictModel):
 
 
 PART_SIZE = 100
+MOST_SPARE = 20
 
 
 class DocketOptions(StrictModel):
@@ -111,8 +112,9 @@ class TaskOptions(StrictModel):
     """The tasks of ``file`` (a task file, a release or a run), of these only ``ids`` and the first ``limit``; without a
     file, the number of tasks to build, and their traces. ``sha256``: of the file; the event log of a run has it.
 
-    ``spare``: additional traces that replace rejected candidates. ``part_size``:
-    traces that are chosen with regard to each other; parts are independent, so a cluster or shards can divide them.
+    ``spare``: additional traces that replace rejected candidates; by default as many as ``count``, and at most
+    `MOST_SPARE`. ``part_size``: traces that are chosen with regard to each other; parts are independent, so a cluster
+    or shards can divide them.
 
     ``trace_mode``: None for contrast pairs where the environment declares facts, else ``tasks``. Of contrast pairs both
     sides count as tasks, and their length follows from the request, as it does of requests with a safe harbour.
@@ -126,7 +128,7 @@ class TaskOptions(StrictModel):
     ids: Annotated[tuple[str, ...], AfterValidator(distinct)] = Field(default=(), exclude_if=lambda value: not value)
     limit: int | None = Field(default=None, ge=1, exclude_if=lambda value: value is None)
     count: int = Field(default=40, ge=1, le=10_000)
-    spare: int = Field(default=20, ge=0, le=10_000)
+    spare: int = Field(default=MOST_SPARE, ge=0, le=10_000)
     part_size: int = Field(default=PART_SIZE, ge=1, le=20_000)
     length: int = Field(default=8, ge=2, le=400)
     trace_mode: TaskMode | None = None
@@ -134,6 +136,12 @@ class TaskOptions(StrictModel):
     constraints: TraceConstraints = NO_CONSTRAINTS
     difficulty: Difficulty = ANY_DIFFICULTY
     docket: DocketOptions = Field(default=DEFAULT_DOCKET, exclude_if=lambda value: value == DEFAULT_DOCKET)
+
+    @model_validator(mode="after")
+    def _spare_no_more_than_wanted(self) -> Self:
+        if "spare" not in self.model_fields_set:
+            object.__setattr__(self, "spare", min(self.count, MOST_SPARE))  # which leaves it unset
+        return self
 
 
 BASELINES = tuple(f"baseline:{name}" for name in BASELINE_POLICIES)

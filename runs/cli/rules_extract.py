@@ -27,7 +27,7 @@ from lawtrace.runs.stages.artifacts import EXTRACTED_RULES, FORMALIZED
 from lawtrace.runs.stages.build import groups_of
 from lawtrace.runs.stages.rules_stage import count_extraction
 from lawtrace.runs.store.stage_store import Products
-from lawtrace.runs.web.export import export_report
+from lawtrace.runs.web.export import export_report, tables_beside
 from lawtrace.schemas.errors import InputError, OperationalError
 
 RESTATED = ".toml"
@@ -105,7 +105,8 @@ def _write_rules(
     async def work(session: Session) -> Products:
         return await session.runner(inputs).make(EXTRACTED_RULES, FORMALIZED, incomplete=True)
 
-    written = out.with_suffix(".formalized.jsonl"), out.with_suffix(".html")
+    page = out.with_suffix(".html")
+    written = out.with_suffix(".formalized.jsonl"), page, tables_beside(page)
     started = f"rules {command} {document or options.environment}"
     products = run_stages(options, out, started, work, *written, force=flags.force, sandbox=False)
     command_line = shlex.join(["lawtrace", *sys.argv[1:]])
@@ -138,7 +139,7 @@ def _write_rules(
             count_extraction(groups, rules).sentence,
             *(Note(f"{group.group} is not read; run the command again: {group.failure}") for group in unread),
             *([Note(evaluate)] if domain.environment.simulated else []),
-            Note(f"Written: {out}, {written[0]}, {written[1]}"),
+            Note(f"Written: {', '.join(map(str, (out, *written)))}"),
         ),
         exit_code=1 if unread else 0,
     )

@@ -88,10 +88,12 @@ def _indented(names: Sequence[str], first: int = 0) -> str:
 def plan_table(plan: RunPlan) -> Table:
     """Planned model calls of a run, by role and model."""
     variants = f"{plan.variants} variants, stages with the same inputs counted once. " if plan.variants > 1 else ""
+    searched = f"First {plan.traces} traces are searched, spare ones too: " if plan.traces else ""
+    searched += "up to a second each, longer for dockets. " if plan.traces else ""
     return calls_table(
         plan,
-        f"{variants}Model calls. Expected: every answer is accepted at once. At most: every round is needed, every "
-        "spare trace is tried, every answer is requested twice.",
+        f"{variants}{searched}Model calls. Expected: every answer is accepted at once. At most: every round is needed, "
+        "every spare trace is tried, every answer is requested twice.",
     )
 
 

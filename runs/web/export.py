@@ -44,7 +44,12 @@ class Assets:
 
 
 TABLES = "tables"
-"""The folder of tables and figures, beside the report."""
+"""The folder of tables and figures, beside the report of a run."""
+
+
+def tables_beside(page: Path) -> Path:
+    """The folder of the tables and figures of a page: named after it where it is not alone in the folder of a run."""
+    return page.with_name(TABLES if page.name == "report.html" else f"{page.stem}.{TABLES}")
 
 
 def render_report(content: ReportContent) -> str:
@@ -57,13 +62,14 @@ def export_report(report: RunReport, path: Path) -> None:
 
     Raises OperationalError if a file cannot be written.
     """
-    write_page(render_export(report), path)
-    write_table_files(path.parent / TABLES, report.tables, report.figures, report.identity)
+    tables = tables_beside(path)
+    write_page(render_export(report, tables.name), path)
+    write_table_files(tables, report.tables, report.figures, report.identity)
 
 
-def render_export(report: RunReport) -> str:
+def render_export(report: RunReport, tables: str = TABLES) -> str:
     environment = make_environment(*report.template_folders)
-    links = ReportLinks(report.rule_anchors, report.identity)
+    links = ReportLinks(report.rule_anchors, report.identity, tables)
     return render(
         environment,
         "report.html.jinja",

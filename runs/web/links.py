@@ -15,10 +15,14 @@ class ReportLinks:
     """Links of a report file."""
 
     def __init__(
-        self, rule_anchors: Mapping[tuple[str, str], str] | None = None, identity: Mapping[str, str] | None = None
+        self,
+        rule_anchors: Mapping[tuple[str, str], str] | None = None,
+        identity: Mapping[str, str] | None = None,
+        tables: str = "tables",
     ) -> None:
         self._rule_anchors = rule_anchors or {}
         self._identity = identity or {}
+        self._tables = tables
 
     def target(self, target: Target) -> str | None:
         """What a cell of a table names."""
@@ -43,7 +47,7 @@ class ReportLinks:
 
     def table(self, name: str, kind: str) -> str | None:
         """The file of a table or figure: ``csv``, ``tex`` or ``svg``."""
-        return f"tables/{name}.{kind}"
+        return f"{self._tables}/{name}.{kind}"
 
     def messages_command(self, **options: str | None) -> str | None:
         """The command that prints messages, where no page shows them; options as of `lawtrace messages`."""

@@ -173,3 +173,11 @@ def test_keys_are_set_by_toml_values_and_else_by_texts() -> None:
 def test_a_mistake_in_a_set_key_is_reported(setting: str, complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
         with_values(Recipe(), parse_settings([setting]), "--set")
+
+
+def test_spare_traces_follow_the_count_unless_they_are_given() -> None:
+    assert [Recipe(tasks=TaskOptions(count=count)).tasks.spare for count in (4, 20, 40)] == [4, 20, 20]
+    assert with_values(Recipe(), {"tasks.count": 4}, "here").tasks.spare == 4
+    given = with_values(Recipe(), {"tasks.spare": 9}, "here")
+    assert with_values(given, {"tasks.count": 4, "seed": 3}, "here").tasks.spare == 9
+    assert Recipe.model_validate(Recipe(tasks=TaskOptions(count=4)).model_dump(mode="json")).tasks.spare == 4

@@ -1,6 +1,7 @@
 """``lawtrace rules extract``, ``formalize`` and ``evaluate``: from a published law to rules."""
 
 import json
+import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -56,6 +57,11 @@ def test_an_endpoint_writes_the_rules_of_a_published_law(
     page = (tmp_path / "rules.html").read_text(encoding="utf-8")
     assert "lay down penalties" in page
     assert "calls do not show it" in page
+    written = {path.name for path in tmp_path.iterdir()}
+    assert {"rules.tables", "rules.events", "rules.formalized.jsonl"} < written
+    assert "tables" not in written
+    (table,) = {target.partition("/")[0] for target in re.findall(r'href="([^"#]*\.csv)"', page)} or {"rules.tables"}
+    assert table == "rules.tables"
     found = lawtrace.json("traces", "synthesize", "--rules", "rules.jsonl", "--count", 8, "--out", "traces.jsonl")
     assert found["traces"] == 8
 
