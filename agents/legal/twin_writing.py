@@ -122,6 +122,8 @@ def check_fact(found: FoundFact, texts: Mapping[str, str], known: Mapping[str, S
         return f"{name}: {found.quote[:60]!r} does not occur in paragraph {found.paragraph} in these words"
     if not found.subject.strip() or not found.words.strip():
         return f"{name}: subject and words must not be empty"
+    if said := find_quote(iter((found.words,)), texts[found.paragraph]):
+        return f"{name}: its words must not quote paragraph {found.paragraph}: {said!r} ..."
     return None
 
 

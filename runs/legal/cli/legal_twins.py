@@ -16,7 +16,7 @@ from lawtrace.runs.legal.cli.legal_check import shortcuts_table
 from lawtrace.runs.legal.cli.options import RecipeOption
 from lawtrace.runs.legal.legal_recipe import LegalRecipe, load_legal_recipe
 from lawtrace.runs.legal.legal_runner import open_legal_clients
-from lawtrace.runs.legal.twins.make_twins import CaseFacts, check_case_facts, write_twins
+from lawtrace.runs.legal.twins.make_twins import CaseFacts, check_case_facts, without_text, write_twins
 from lawtrace.runs.legal.twins.shortcuts import measure_shortcuts, twins_in
 from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.text import counted, visible
@@ -30,6 +30,9 @@ def ask_twins(
     case: Annotated[Path, typer.Argument(help="A file of cases, from `lawtrace legal ingest`.")],
     out: Annotated[Path, typer.Option(help="The cases with twin questions (JSON lines).")],
     facts: Annotated[Path | None, typer.Option(help="Corrected facts; replace the fact finder.")] = None,
+    without: Annotated[
+        bool, typer.Option("--without-text", help="Leave out the text of decisions, to share the file.")
+    ] = False,
     recipe: RecipeOption = None,
     force: ForceOption = False,
 ) -> CommandResult:
@@ -54,11 +57,12 @@ def ask_twins(
 
     with open_stage_log(out, command) as event_log:
         found, written = asyncio.run(write(event_log))
-    write_rows(out, [one.case for one in written])
+    cases = [without_text(one.case, its) if without else one.case for one, its in zip(written, found, strict=True)]
+    write_rows(out, cases)
     facts_file = facts or out.with_suffix(".facts")
     write_rows(facts_file, found)
     notes = [note for one in written for note in (*one.failures, *(f"left out: {reason}" for reason in one.refused))]
-    pairs = twins_in([one.case for one in written])
+    pairs = twins_in(cases)
     shortcuts = measure_shortcuts(pairs)
     read = sum(bool(one.twin and one.twin.read_by) for twins in pairs for one in twins)
     sentence = (

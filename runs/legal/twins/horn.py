@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from lawtrace.environments.toml_file import read_toml_model
 from lawtrace.schemas.models import StrictModel
@@ -28,6 +29,7 @@ class NamedFact(StrictModel):
 
     Attributes:
         assume: its value where a decision does not state it; None if it must be stated.
+        agent: the agent whose passages hold it: facts, or their legal classification.
         weighs: the provision by which it bears on the penalty alone; empty for facts of the rules.
     """
 
@@ -35,6 +37,7 @@ class NamedFact(StrictModel):
     yes: str
     no: str
     assume: bool | None = None
+    agent: Literal["F", "AR"] = "F"
     weighs: str = ""
 
     @property

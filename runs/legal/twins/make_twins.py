@@ -18,7 +18,7 @@ from lawtrace.agents.legal.twin_writing import (
     word_facts,
 )
 from lawtrace.environments.documents.decision import Paragraph
-from lawtrace.environments.legal.case import Case, PreparedCase, Question
+from lawtrace.environments.legal.case import Agent, Case, Chunk, PreparedCase, Question
 from lawtrace.runs.legal.twins.horn import NamedFact, Rules, load_rules
 from lawtrace.runs.legal.twins.pairs import Issue, IssueFact, Twins, make_pairs, numbered, read_by
 from lawtrace.runs.legal.twins.shortcuts import balance
@@ -216,6 +216,23 @@ def find_issues(found: CaseFacts, rules: Rules) -> Iterator[Issue]:
                     values == {True}, yes, no, first and first.paragraph, first and first.words
                 )
         yield Issue(found.case, found.party, topic, subject, facts)
+
+
+def without_text(case: Case, found: CaseFacts) -> Case:
+    """The case without the text of its decision: its passages are the facts in other words, and the law."""
+    rules = load_rules()
+    issues = [*find_issues(found, rules)]
+    facts = [(rules.fact(name), fact) for issue in issues for name, fact in issue.facts.items() if fact.paragraph]
+    texts: dict[tuple[str | None, str | None], Agent] = {
+        (fact.paragraph, fact.words): named.agent for named, fact in facts
+    }
+    stated = (
+        Chunk(ref=f"{agent}:{ref}/{number}", agent=agent, text=f"{ref}. {words}", paragraphs=(str(ref),))
+        for number, ((ref, words), agent) in enumerate(texts.items(), 1)
+    )
+    topics = dict.fromkeys(issue.topic.id for issue in issues)
+    law = (Chunk(ref=f"LR:{topic}", agent="LR", text=rules.topic(topic).law) for topic in topics)
+    return Case(id=case.id, chunks=(*stated, *law), questions=case.questions)
 
 
 def _place(topic: str, subject: str, fact: NamedFact) -> tuple[str, str, str]:

@@ -4,6 +4,7 @@ The base of a pair is the decision's facts, or these with one change. Each set o
 """
 
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -141,6 +142,11 @@ def _sentence(known: IssueFact, fact: TwinFact) -> str:
         fact.basis
     ]
     return f"{said} ({basis})."
+
+
+def facts_told(question: Question) -> str:
+    """The sentences of a twin question that tell facts, without what stands in brackets behind each."""
+    return re.sub(r" \((?:paragraph|changed|assumed)[^()]*\)\.", ".", question.text.rpartition("On these facts,")[0])
 
 
 def read_by(question: Question, model: str) -> Question:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lawtrace.agents.legal.twin_writing import FoundFact, check_fact
 from lawtrace.environments.legal.case import Case
 from lawtrace.environments.legal.dataset import load_dataset
 from lawtrace.runs.legal.twins.horn import load_rules
@@ -27,7 +28,7 @@ def fact(name: str, paragraph: str, quote: str, *, holds: bool = True) -> dict[s
         "holds": holds,
         "paragraph": paragraph,
         "quote": quote,
-        "words": "Bottle Works had it so.",
+        "words": f"It was so with {name}.",
     }
 
 
@@ -82,6 +83,12 @@ def test_facts_become_pairs_that_run_as_cases(lawtrace: Shell, case: Path, tmp_p
     assert (tmp_path / "cases/twins.jsonl").read_bytes() == (tmp_path / "again/twins.jsonl").read_bytes()
     assert written["questions"] == again["questions"] == 2 * check_pairs(load_dataset(tmp_path / "cases").cases)
     assert written["questions"] >= 4
+    shared = lawtrace.json("legal", "twins", case, "--facts", facts, "--without-text", "--out", "shared/twins.jsonl")
+    assert shared["questions"] == written["questions"]
+    (plain,) = load_dataset(tmp_path / "shared").cases
+    assert plain.document is None
+    assert {chunk.agent for chunk in plain.chunks} == {"F", "LR", "AR"}
+    assert "failed to lock" not in (tmp_path / "shared/twins.jsonl").read_text(encoding="utf-8")
     checked = lawtrace.json("legal", "check", "--cases", "cases")
     assert checked["shortcuts"] == written["shortcuts"]
     assert checked["shortcuts"]["always Yes"] == 0.5
@@ -191,3 +198,12 @@ def test_models_find_word_review_and_read(
     assert {question.twin.read_by for question in questions if question.twin} == {MODEL}
     found = json.loads(Path(written["facts"]).read_text(encoding="utf-8"))
     assert found["facts"] == FACTS
+
+
+def test_words_must_not_quote_the_decision() -> None:
+    text = "The laptop lay on the back seat of a car that stood unlocked in the street all night."
+    found = FoundFact.model_validate(fact("in_place", "5", "on the back seat", holds=False) | {"words": text})
+    known = {"security-measure": ["in_place"]}
+    assert "must not quote" in (check_fact(found, {"5": text}, known) or "")
+    own = found.model_copy(update={"words": "Bottle Works left its laptop in an open car overnight."})
+    assert check_fact(own, {"5": text}, known) is None
