@@ -193,7 +193,10 @@ def read_task_table(
     train = table.with_stem("train")
     if table.stem == "test" and train.is_file():
         asked = template.split("\n\n")[-1]
-        examples += [f"{_fill(asked, row, train)}\nA: {row.get(column, '').strip()}" for row in _read_table(train)]
+        shown = _read_table(train)
+        if column not in shown[0]:
+            raise InputError(f"{train}: has no column {column}; the columns are {', '.join(shown[0])}")
+        examples += [f"{_fill(asked, row, train)}\nA: {row[column].strip()}" for row in shown]
     plain = [
         (
             f"{table.name}, row {number}",

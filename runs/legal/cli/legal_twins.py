@@ -61,7 +61,7 @@ def ask_twins(
     write_rows(out, cases)
     facts_file = facts or out.with_suffix(".facts")
     write_rows(facts_file, found)
-    notes = [note for one in written for note in (*one.failures, *(f"left out: {reason}" for reason in one.refused))]
+    notes = [f"left out: {reason}" for one in written for reason in one.refused]
     pairs = twins_in(cases)
     shortcuts = measure_shortcuts(pairs)
     read = sum(bool(one.twin and one.twin.read_by) for twins in pairs for one in twins)

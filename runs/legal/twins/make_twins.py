@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from lawtrace.agents.legal.role_calls import RoleCalls, texts_of
+from lawtrace.agents.legal.role_calls import RoleCalls, ValidItems, texts_of
 from lawtrace.agents.legal.twin_writing import (
     TWIN_READER,
     TWIN_WRITER,
+    FactWording,
     FoundFact,
     Reading,
     check_fact,
@@ -20,7 +21,7 @@ from lawtrace.agents.legal.twin_writing import (
 from lawtrace.environments.documents.decision import Paragraph
 from lawtrace.environments.legal.case import Agent, Case, Chunk, PreparedCase, Question
 from lawtrace.runs.legal.twins.horn import NamedFact, Rules, load_rules
-from lawtrace.runs.legal.twins.pairs import Issue, IssueFact, Twins, make_pairs, numbered, read_by
+from lawtrace.runs.legal.twins.pairs import Issue, IssueFact, Twins, make_pairs, numbered
 from lawtrace.runs.legal.twins.shortcuts import balance
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.models import StrictModel
@@ -77,10 +78,11 @@ async def write_twins(
     makers = [_CaseMaker(case, seed, calls.about(case.id)) for case in cases]
     made = await asyncio.gather(*(maker.pair(given.get(maker.case.id)) for maker in makers))
     _leave_out_shortcuts(makers)
-    if calls.role_models.name_of(TWIN_READER.name) != "offline":
+    reader = calls.role_models.name_of(TWIN_READER.name).replace("offline", "")
+    if reader:
         await asyncio.gather(*(maker.read() for maker in makers))
         _leave_out_shortcuts(makers)
-    return made, [maker.prepared() for maker in makers]
+    return made, [maker.prepared(reader) for maker in makers]
 
 
 def _leave_out_shortcuts(makers: "Sequence[_CaseMaker]") -> None:
@@ -98,7 +100,6 @@ class _CaseMaker:
         self._rules, self._seed, self._calls = load_rules(), seed, calls
         self._paragraphs = paragraphs_read(case)
         self._refused: list[str] = []
-        self._failures: list[str] = []
 
     async def pair(self, given: CaseFacts | None) -> CaseFacts:
         """Make the pairs, of given facts or of those that a model finds; the facts."""
@@ -113,7 +114,6 @@ class _CaseMaker:
 
     async def read(self) -> None:
         """Keep the pairs of which the second reader answers both questions as the rules do."""
-        by = self._calls.role_models.name_of(TWIN_READER.name)
         parts = [
             [twins[side] for twins in self.pairs[start : start + QUESTIONS_AT_ONCE]]
             for side in (0, 1)
@@ -122,7 +122,6 @@ class _CaseMaker:
         read = await asyncio.gather(*(self._read_part(str(number), part) for number, part in enumerate(parts)))
         faults = {text: fault for part in read for text, fault in part.items()}
         self.keep(lambda twins: faults[twins[0].text] or faults[twins[1].text])
-        self.pairs = [(read_by(first, by), read_by(second, by)) for first, second in self.pairs]
 
     def keep(self, find_fault: Callable[[Twins], str | None]) -> None:
         """Leave out the pairs with a fault."""
@@ -130,9 +129,9 @@ class _CaseMaker:
         self.pairs = [twins for twins, fault in faults if fault is None]
         self._refused += [fault for _, fault in faults if fault is not None]
 
-    def prepared(self) -> PreparedCase:
-        asked = self.case.model_copy(update={"questions": tuple(numbered(self.case.id, self.pairs))})
-        return PreparedCase(case=asked, refused=tuple(self._refused), failures=tuple(self._failures))
+    def prepared(self, read_by: str) -> PreparedCase:
+        questions = tuple(numbered(self.case.id, self.pairs, read_by))
+        return PreparedCase(case=self.case.model_copy(update={"questions": questions}), refused=tuple(self._refused))
 
     async def _find(self) -> CaseFacts:
         topics = [
@@ -145,12 +144,11 @@ class _CaseMaker:
             for topic in self._rules.topics
         ]
         party, found = await find_facts(self._paragraphs, topics, _known(self._rules), self._calls)
-        self._note(found.refused, found.failure)
+        self._note(found)
         return CaseFacts(case=self.case.id, party=party, facts=found.kept)
 
-    def _note(self, refused: Sequence[str], failure: str | None) -> None:
-        self._refused += refused
-        self._failures += [failure] if failure else []
+    def _note(self, items: ValidItems[FoundFact] | ValidItems[FactWording]) -> None:
+        self._refused += [*items.refused, *([items.failure] if items.failure else [])]
 
     async def _word(self, issues: Sequence[Issue], found: CaseFacts) -> list[Issue]:
         """The issues with sentences by a model; facts without good ones are left out.
@@ -172,7 +170,7 @@ class _CaseMaker:
             for number, subject in subjects.items()
         ]
         worded = await word_facts(asked, sources, found.party, self._calls.at_unit(issues[0].subject))
-        self._note(worded.refused, worded.failure)
+        self._note(worded)
         return [
             issue.worded({one.fact: (one.yes, one.no) for one in worded.kept if one.issue in (0, number)})
             for number, issue in enumerate(issues, 1)

@@ -149,16 +149,10 @@ def facts_told(question: Question) -> str:
     return re.sub(r" \((?:paragraph|changed|assumed)[^()]*\)\.", ".", question.text.rpartition("On these facts,")[0])
 
 
-def read_by(question: Question, model: str) -> Question:
-    """The question with the model of its second reader."""
-    assert question.twin is not None
-    return question.model_copy(update={"twin": question.twin.model_copy(update={"read_by": model})})
-
-
-def numbered(case: str, pairs: Sequence[Twins]) -> Iterator[Question]:
-    """The questions of a case, with short ids: t1a and t1b are twins."""
+def numbered(case: str, pairs: Sequence[Twins], read_by: str) -> Iterator[Question]:
+    """The questions of a case, with short ids, t1a and t1b are twins, and with the model of their second reader."""
     for number, twins in enumerate(pairs, 1):
         for letter, question in zip("ab", twins, strict=True):
             assert question.twin is not None
-            twin = question.twin.model_copy(update={"pair": f"{case}/t{number}"})
+            twin = question.twin.model_copy(update={"pair": f"{case}/t{number}", "read_by": read_by})
             yield question.model_copy(update={"id": f"{case}/t{number}{letter}", "twin": twin})

@@ -142,3 +142,6 @@ def test_examples_become_passages_and_a_task_has_a_metric(tmp_path: Path) -> Non
     (case,), _ = read_task_table(folder, metric="f1")
     assert case.metric == "f1"
     assert {question.kind for question in case.questions} == {"free_text"}
+    (folder / "train.tsv").write_text("index\ttext\n0\tHe saw it.\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"train\.tsv: has no column answer"):
+        read_task_table(folder)
