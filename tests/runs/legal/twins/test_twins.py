@@ -11,11 +11,12 @@ from lawtrace.agents.legal.twin_writing import FoundFact, check_fact
 from lawtrace.environments.legal.case import Case
 from lawtrace.environments.legal.dataset import load_dataset
 from lawtrace.runs.legal.twins.horn import load_rules
-from lawtrace.runs.legal.twins.shortcuts import twins_in
+from lawtrace.runs.legal.twins.shortcuts import balance, measure_shortcuts, twins_in
 from tests.runs.legal.cli.test_case_preparation import NOTICE
 from tests.support.openai_server import serving
 from tests.support.shell import Shell
 
+ROOT = Path(__file__).parents[4]
 SUBJECT = "a lock on the laptop"
 MODEL = "openai:twins"
 
@@ -207,3 +208,13 @@ def test_words_must_not_quote_the_decision() -> None:
     assert "must not quote" in (check_fact(found, {"5": text}, known) or "")
     own = found.model_copy(update={"words": "Bottle Works left its laptop in an open car overnight."})
     assert check_fact(own, {"5": text}, known) is None
+
+
+def test_the_shipped_questions_follow_from_the_rules_and_no_shortcut_answers_them() -> None:
+    dataset = load_dataset(ROOT / "docs" / "legal" / "twins")
+    assert dataset.problems == ()
+    assert check_pairs(dataset.cases) >= 50
+    pairs = twins_in(dataset.cases)
+    assert max(measure_shortcuts(pairs).values()) <= 0.55
+    assert balance(pairs) == pairs
+    assert all(one.twin and one.twin.read_by for twins in pairs for one in twins)
