@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from lawtrace.environments.documents.labels import roman_value
 from lawtrace.environments.documents.lines import Line
 
 _ROMAN = re.compile(r"^(?P<label>[IVX]{1,6})(?P<below>(?:\.\d{1,2})*)(?P<dot>[.)]|\s?[-–—:])?\s+(?=\S)")
@@ -33,7 +34,6 @@ _LONG_WORD = 6
 """Letters from which one word in capitals is a heading and no abbreviation."""
 
 _LINES = 3
-_ROMAN_VALUES = {"I": 1, "V": 5, "X": 10}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ def _ranked(text: str, lines: int) -> Heading:
     if annex:
         return Heading(text, ANNEX_RANK, annex[0].strip(), lines)
     roman = _ROMAN.match(text)
-    if roman and roman["dot"] and _roman_value(roman["label"]):
+    if roman and roman["dot"] and roman_value(roman["label"].lower()):
         return Heading(text, LETTER_RANK if roman["below"] else TOP_RANK, "", lines)
     if _LETTER.match(text):
         return Heading(text, LETTER_RANK, "", lines)
@@ -146,14 +146,6 @@ def _ranked(text: str, lines: int) -> Heading:
     if in_capitals(text) and (len(text.split()) > 1 or len(text) >= _LONG_WORD):
         return Heading(text, CAPITALS_RANK, "", lines)
     return Heading(text, PLAIN_RANK, "", lines)
-
-
-def _roman_value(label: str) -> int:
-    total = 0
-    for sign, after in zip(label, f"{label[1:]}I", strict=True):
-        value = _ROMAN_VALUES[sign]
-        total += -value if value < _ROMAN_VALUES[after] else value
-    return total
 
 
 class HeadingOrder:
@@ -168,7 +160,7 @@ class HeadingOrder:
         if label is None or heading.rank not in {TOP_RANK, LETTER_RANK}:
             return heading
         name = label[1]
-        value = _roman_value(name) if set(name) <= set(_ROMAN_VALUES) else 0
+        value = (roman_value(name.lower()) or 0) if set(name) <= set("IVX") else 0
         if value and self._is_roman(name, value):
             self._roman, self._letter = value, ""
             return replace(heading, rank=TOP_RANK)

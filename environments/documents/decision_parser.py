@@ -200,60 +200,52 @@ class _Parser:
 
     def _find_headings(self) -> dict[int, list[Heading]]:
         """The headings by the place of their first line."""
-        found: dict[int, list[Heading]] = {}
-        for place, line in enumerate(self._lines):
-            if line.level and not _ADDRESS.match(line.text):
-                found[place] = [self._marked_heading(place, line)]
         if self._marked:
-            begun = min([*self._numbers, *self._annex_places()], default=None)
-            if begun is None:
-                return found
-            before = [place for place in found if place < begun]
-            telling = (place for place in before if place + 1 not in found and self._is_prose(place + 1))
-            first = next(telling, max(before, default=begun))
-            return {place: headings for place, headings in found.items() if place >= first or not self._numbers}
+            return self._marked_headings()
+        found: dict[int, list[Heading]] = {}
         for place in sorted(self._numbers):
             self._headings_above(place, found)
         self._counted_headings(found)
         for place in range(len(self._lines)):
             self._heading_in_text(place, found)
-        if self._numbers:
-            self._drop_front(found)
-        self._order_labels(found)
+        # Before the first number only the lines directly above it, and those with a number of their own, are headings;
+        # the others are the title.
+        begun = min([*self._numbers, *(place for place, headings in found.items() if headings[0].annex)], default=0)
+        for place in [place for place in found if place < begun and self._numbers]:
+            if found[place][0].rank != TOP_RANK and place + sum(one.lines for one in found[place]) < begun:
+                del found[place]
+        for place in sorted(found):
+            found[place] = [self._order.ranked(heading) for heading in found[place]]
         return found
 
-    def _drop_front(self, found: dict[int, list[Heading]]) -> None:
-        """Before the first number only the lines directly above it, and those with a number of their own, are headings;
-        the others are the title."""
-        first = min([*self._numbers, *(place for place, headings in found.items() if headings[0].annex)])
-        for place in [place for place in found if place < first and found[place][0].rank != TOP_RANK]:
-            if place + sum(one.lines for one in found[place]) < first:
-                del found[place]
-
-    def _annex_places(self) -> list[int]:
-        return [place for place, line in enumerate(self._lines) if line.level and ANNEX.match(line.text.strip())]
-
-    def _marked_heading(self, place: int, line: Line) -> Heading:
-        text = " ".join(line.text.split())
-        annex = ANNEX.match(text)
-        return Heading(text, line.level or 1, annex[0].strip() if annex else "")
+    def _marked_headings(self) -> dict[int, list[Heading]]:
+        """Those that the format marks, from the first with text below, if paragraphs are numbered."""
+        found: dict[int, list[Heading]] = {}
+        for place, line in enumerate(self._lines):
+            if line.level and not _ADDRESS.match(line.text):
+                text = " ".join(line.text.split())
+                annex = ANNEX.match(text)
+                found[place] = [Heading(text, line.level, annex[0].strip() if annex else "")]
+        annexes = [place for place, headings in found.items() if headings[0].annex]
+        begun = min([*self._numbers, *annexes], default=0)
+        before = [place for place in found if place < begun]
+        telling = (place for place in before if place + 1 not in found and self._is_prose(place + 1))
+        first = next(telling, max(before, default=begun)) if self._numbers else 0
+        return {place: headings for place, headings in found.items() if place >= first}
 
     def _headings_above(self, place: int, found: dict[int, list[Heading]]) -> None:
         """The longest block of lines directly above a number that reads as headings after a complete paragraph."""
         for start in range(max(0, place - _BLOCK_LINES), place):
-            between = range(start, place)
-            if any(at in self._numbers or at in found for at in between):
+            if any(at in self._numbers or at in found for at in range(start, place)):
                 continue
             block = self._lines[start:place]
             above = self._lines[start - 1].text.rstrip() if start else ""
             if (_ITEM.match(block[0].text) and not above.endswith(".")) or _CLOSING.match(block[0].text.strip()):
                 continue
             headings = heading_block(block)
-            first = headings[0] if headings else None
-            if first is None:
+            if not headings or any(one.annex for one in headings[1:]):
                 continue
-            if any(one.annex for one in headings[1:]):
-                continue
+            first = headings[0]
             if self._is_front(start) and not first.annex:
                 headings = [] if _ADDRESS.match(headings[-1].text) else headings[-1:]
                 start = place - sum(one.lines for one in headings)
@@ -306,9 +298,8 @@ class _Parser:
             parent = whole and below[:-1] == number
             if not (counts or parent or joined):
                 continue
-            for inner in range(place + 1, end):
-                if inner < place + sum(one.lines for one in headings):
-                    found.pop(inner, None)
+            for inner in range(place + 1, place + sum(one.lines for one in headings)):
+                found.pop(inner, None)
             if counts or parent:
                 label = ".".join(map(str, number))
                 headings[0] = replace(headings[0], text=f"{label}. {headings[0].text}", rank=top + depth - 1)

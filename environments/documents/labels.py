@@ -103,7 +103,7 @@ def label_readings(label: str) -> tuple[LabelReading, ...]:
             meant.append(LabelReading(f"{case} {frame}", (ord(lower[0]) - 96, lower[1])))  # or is inserted behind a
     elif len(core) == 2 and lower[1] <= _LAST_INSERTED:
         meant.append(LabelReading(f"{case} {frame}", (ord(lower[0]) - 96, lower[1])))
-    if (roman := _roman(lower)) is not None:
+    if (roman := roman_value(lower)) is not None:
         meant.append(LabelReading(f"{'i' if case == 'a' else 'I'} {frame}", (roman, "")))
     return tuple(meant)
 
@@ -114,7 +114,8 @@ def first_label(reading: LabelReading) -> str:
     return frame.replace("#", style)
 
 
-def _roman(text: str) -> int | None:
+def roman_value(text: str) -> int | None:
+    """The number of a numeral in lower case; None if it is none."""
     if not set(text) <= set(_ROMAN):
         return None
     values = [_ROMAN[letter] for letter in text]

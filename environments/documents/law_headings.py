@@ -36,51 +36,38 @@ _DIVISION = re.compile(
     rf"^(?P<label>(?:part|title|chapter|section|subpart|subchapter|book)\s+{_ORDINAL})\s*[:.–—-]?\s*(?P<heading>.*)$",
     re.I,
 )
-_CITED_NUMBER = re.compile(r"[A-Z][a-z]+ (\d{1,3}(?:\.\d{1,3})*)")
+_CITED_NUMBER = re.compile(r"(?:[A-Z][a-z]+ )?(\d{1,3}(?:[.-]\d{1,3})*)")
 _ENOUGH = 2
 """Minimum number of lines: a single decimal number is an amount or a version."""
 _RANKS = {"title": 0, "book": 0, "part": 0, "chapter": 1, "subchapter": 1, "subpart": 1, "section": 2}
 
 
 @dataclass(frozen=True, slots=True)
-class UnitHeading:
-    """Heading of a unit: its citation, its label as printed, and the title on the same line."""
+class LawHeading:
+    """The heading of a unit or a division, or a decimal number at the start of a line.
+
+    Attributes:
+        citation: ``Article 7``, ``Part II``, ``5.1``, ``Provision 5.1-2``.
+        label: as printed.
+        heading: the rest of the line: the title, or behind a decimal number the paragraph.
+        rank: of a division; 0 is highest.
+    """
 
     citation: str
     label: str
     heading: str
+    rank: int = 0
 
     @property
     def number(self) -> tuple[int, ...]:
         """The parts of its number; empty if it has no number or one with a letter."""
         cited = _CITED_NUMBER.fullmatch(self.citation)
-        return tuple(map(int, cited[1].split("."))) if cited else ()
-
-
-@dataclass(frozen=True, slots=True)
-class DecimalHeading:
-    """A decimal number at the start of a line: as cited (``5.1``, ``Provision 5.1-2``), as printed, the remaining text,
-    and its parts."""
-
-    cited: str
-    label: str
-    rest: str
-    number: tuple[int, ...]
+        return tuple(map(int, re.split(r"[.-]", cited[1]))) if cited else ()
 
     @property
     def titles(self) -> bool:
         """Whether the rest of the line is a title rather than a paragraph."""
-        return _is_title(self.rest)
-
-
-@dataclass(frozen=True, slots=True)
-class DivisionHeading:
-    """Heading of a division: its citation within an annex, its label, its title, and its rank (0 is highest)."""
-
-    citation: str
-    label: str
-    heading: str
-    rank: int
+        return len(self.heading.split()) <= _TITLE_WORDS and not self.heading.endswith((".", ":", ";", ","))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,49 +108,48 @@ def may_head_unit(text: str) -> bool:
     return _UNIT.match(text) is not None or (annex is not None and (" " in annex["label"] or annex["label"].isupper()))
 
 
-def unit_heading(line: Line, text: str, *, has_units: bool) -> UnitHeading | None:
+def unit_heading(line: Line, text: str, *, has_units: bool) -> LawHeading | None:
     """The unit heading on the line, if any. Numbered headings count as units only without ``has_units``."""
     found = _UNIT.match(text)
     if found is not None and _heads(line, found):
         if found["section"]:
-            return _unit(" ".join(found["section"].split()), text, found)
+            return _heading(" ".join(found["section"].split()), text, found)
         number = " ".join((found["article"] or found["pointed"]).split())
-        return _unit(f"{'Article' if found['article'] else 'Section'} {number}", text, found)
+        return _heading(f"{'Article' if found['article'] else 'Section'} {number}", text, found)
     annex = _ANNEX.match(text)
     if annex is not None and (line.level or _heads_annex(annex, text)):
         word, _, ordinal = annex["label"].partition(" ")
-        return _unit(f"{word.capitalize()} {ordinal.strip()}".strip(), text, annex)
+        return _heading(f"{word.capitalize()} {ordinal.strip()}".strip(), text, annex)
     if has_units or line.level == 0:
         return None
     numbered = _NUMBERED.match(text) if line.level else _PLAINLY_NUMBERED.match(text)
-    if numbered is not None and (line.level or _is_title(numbered["heading"])):
-        label = numbered["label"]
-        return _unit(label if label[0].isalpha() else f"Section {label}", text, numbered)
-    return None
+    if numbered is None:
+        return None
+    label = numbered["label"]
+    unit = _heading(label if label[0].isalpha() else f"Section {label}", text, numbered)
+    return unit if line.level or unit.titles else None
 
 
-def read_decimal(text: str) -> DecimalHeading | None:
+def read_decimal(text: str) -> LawHeading | None:
     """The decimal number at the start of the line, if any: ``1.2 The bank ...``, but not ``1.2 million``."""
     found = _DECIMAL.match(text)
     if found is None:
         return None
-    number = tuple(int(part) for part in re.split(r"[.-]", found["number"]))
     word = "Provision " if found["label"].startswith("Provision") else ""
-    return DecimalHeading(f"{word}{found['number']}", found["label"], found["rest"], number)
+    return LawHeading(f"{word}{found['number']}", found["label"], found["rest"])
 
 
-def division_heading(line: Line, text: str, *, has_units: bool) -> DivisionHeading | None:
+def division_heading(line: Line, text: str, *, has_units: bool) -> LawHeading | None:
     """The division heading on the line, if any."""
     found = _DIVISION.match(text)
     if found is None or len(text.split()) > HEADING_WORDS or text.endswith((".", ",", ";")):
         return None
-    label, heading = _parted(text, found)
-    word, ordinal = found["label"].split()
+    heading, (word, ordinal) = found["heading"], found["label"].split()
     if heading[:1].islower() or (heading and not line.level and not text[0].isupper()):
         return None
     if word.lower() == "section" and not has_units:
         return None
-    return DivisionHeading(f"{word.capitalize()} {ordinal}", label, heading, _RANKS[word.lower()])
+    return _heading(f"{word.capitalize()} {ordinal}", text, found, _RANKS[word.lower()])
 
 
 def _count_up(texts: Sequence[str]) -> bool:
@@ -194,14 +180,6 @@ def _heads_annex(found: re.Match[str], text: str) -> bool:
     return named and (not heading or heading[0].isupper() or _TO_PART.match(heading) is not None)
 
 
-def _is_title(text: str) -> bool:
-    return len(text.split()) <= _TITLE_WORDS and not text.endswith((".", ":", ";", ","))
-
-
-def _unit(citation: str, text: str, found: re.Match[str]) -> UnitHeading:
-    return UnitHeading(citation, *_parted(text, found))
-
-
-def _parted(text: str, found: re.Match[str]) -> tuple[str, str]:
+def _heading(citation: str, text: str, found: re.Match[str], rank: int = 0) -> LawHeading:
     heading = found["heading"] or ""
-    return text.removesuffix(heading).rstrip(), heading
+    return LawHeading(citation, text.removesuffix(heading).rstrip(), heading, rank)

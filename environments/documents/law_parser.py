@@ -171,14 +171,14 @@ class _Parser:
         while self._path[-1] is not above and (above is not None or self._path[-1].kind != "division"):
             self._path.pop()
         word = above.citation.split()[0] if above is not None else "Section"
-        citation = self._unique(found.cited if " " in found.cited else f"{word} {found.cited}")
+        citation = self._unique(found.citation if " " in found.citation else f"{word} {found.citation}")
         opened = _OpenNode(
             "unit" if found.titles else "point", found.label, citation, depth=line.depth, number=found.number
         )
         if found.titles:
-            opened.heading = found.rest
+            opened.heading = found.heading
         else:
-            opened.pieces.append(found.rest)
+            opened.pieces.append(found.heading)
         self._open(opened)
         return True
 

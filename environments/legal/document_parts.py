@@ -8,6 +8,7 @@
 Introduction, final decision, penalty and annex are parts too, without an element.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -154,8 +155,4 @@ def format_parts(ranges: Sequence[PartRange], faults: Sequence[str] = (), accept
 
 
 def _quoted(text: str) -> str:
-    escaped = "".join(
-        f"\\u{ord(sign):04x}" if ord(sign) < 32 or ord(sign) == 127 else {"\\": "\\\\", '"': '\\"'}.get(sign, sign)
-        for sign in text
-    )
-    return f'"{escaped}"'
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
