@@ -41,6 +41,9 @@ _BLOCK_LINES = 8
 _LEAST_COUNTED, _MOST_TITLED = 3, 0.6
 """Titles behind numbers of one depth, and their share, from which these numbers count sections."""
 
+_COUNTED = re.compile(r"\s*\d{1,2}[.)]\s+[A-Z]")
+"""A line that may be the title of a section whose number is out of order."""
+
 _JOINED_WORDS = 8
 """Words of a heading that was joined to a number."""
 
@@ -166,7 +169,6 @@ class _Parser:
         self.parse_warnings: list[str] = []
         self.sections: list[_OpenSection] = [_OpenSection("", _PREAMBLE_LEVEL)]
         self._path: list[_OpenSection] = [self.sections[0]]
-        self._order = HeadingOrder()
         self._annex = ""
         self._annexes = Counter[str]()
         self._refs = Counter[str]()
@@ -175,7 +177,9 @@ class _Parser:
         self._closed = False
         self._unnumbered = 0
         self._again = 1
+        self._spaced = any(line.gap for line in lines[1:])
         self._bare = False
+        self._counted_rank = TOP_RANK
 
     def read(self) -> None:
         headings = self._find_headings()
@@ -214,9 +218,8 @@ class _Parser:
         for place in [place for place in found if place < begun and self._numbers]:
             if found[place][0].rank != TOP_RANK and place + sum(one.lines for one in found[place]) < begun:
                 del found[place]
-        for place in sorted(found):
-            found[place] = [self._order.ranked(heading) for heading in found[place]]
-        return found
+        order = HeadingOrder()
+        return {place: [order.ranked(heading) for heading in found[place]] for place in sorted(found)}
 
     def _marked_headings(self) -> dict[int, list[Heading]]:
         """Those that the format marks, from the first with text below, if paragraphs are numbered."""
@@ -288,12 +291,13 @@ class _Parser:
         depths = Counter(len(self._numbers[place].number) for place in places)
         titled = Counter(len(self._numbers[place].number) for place in titles)
         top = LETTER_RANK if any(one.rank == TOP_RANK for headings in found.values() for one in headings) else TOP_RANK
+        self._counted_rank = top
         for place, headings in titles.items():
             number, end = self._numbers[place].number, ends[place]
             depth = len(number)
             below = self._numbers[end].number if end < len(self._lines) else ()
             whole = place + sum(one.lines for one in headings) == end
-            counts = titled[depth] >= max(_LEAST_COUNTED, _MOST_TITLED * depths[depth])
+            counts = titled[depth] >= min(depths[depth], max(_LEAST_COUNTED, _MOST_TITLED * depths[depth])) > 1
             joined = whole and len(headings[0].text.split()) <= _JOINED_WORDS and not _VERB.search(headings[0].text)
             parent = whole and below[:-1] == number
             if not (counts or parent or joined):
@@ -309,24 +313,21 @@ class _Parser:
     def _title(self, place: int, end: int) -> list[Heading]:
         """The lines of a number as headings, if they are set apart from what follows before the next number."""
         one = self._numbers[place]
-        lines = [Line(one.rest), *self._lines[place + 1 : end]] if one.rest else self._lines[place + 1 : end]
-        extra = 0 if one.rest else 1
-        if len(lines) <= _BLOCK_LINES and (headings := heading_block(lines)):
-            return [replace(headings[0], lines=headings[0].lines + extra), *headings[1:]]
-        for count in range(1, min(_BLOCK_LINES, len(lines)) + 1):
-            if count < len(lines) and not (lines[count].gap or in_capitals(lines[0].text)):
-                continue
+        lines = [*([Line(one.rest)] if one.rest else []), *self._lines[place + 1 : end]]
+        headings = heading_block(lines) if len(lines) <= _BLOCK_LINES else []
+        if not headings:
+            apart = range(1, min(_BLOCK_LINES, len(lines)) + 1)
+            count = next((at for at in apart if lines[at:] and (lines[at].gap or in_capitals(lines[0].text))), 0)
             headings = heading_block(lines[:count])
-            short = len(lines[count - 1].text) < _SHORT_SHARE * self._width
-            goes_on = count < len(lines) and lines[count].text.strip()[:1].islower()
-            if headings and not goes_on and (short or not _VERB.search(headings[0].text)):
-                return [replace(headings[0], lines=headings[0].lines + extra), *headings[1:]]
-            return []
-        return []
+            if not headings or lines[count].text.strip()[:1].islower():
+                return []
+            if len(lines[count - 1].text) >= _SHORT_SHARE * self._width and _VERB.search(headings[0].text):
+                return []
+        return [replace(headings[0], lines=headings[0].lines + (not one.rest)), *headings[1:]]
 
     def _heading_in_text(self, place: int, found: dict[int, list[Heading]]) -> None:
         """A line in running text that is clearly set as a heading, with the lines that go on with it."""
-        apart = not self._numbers and self._stands_apart(place)
+        apart = (not self._numbers or _COUNTED.match(self._lines[place].text)) and self._stands_apart(place)
         if place in self._numbers or self._taken(place, found) or not (apart or is_strong(self._lines[place].text)):
             return
         text = self._lines[place].text.strip()
@@ -345,7 +346,7 @@ class _Parser:
                 break
             best, end = longer, end + 1
         if best:
-            found[place] = best
+            found[place] = [replace(best[0], rank=self._counted_rank)] if _COUNTED.match(text) else best
 
     def _stands_apart(self, place: int) -> bool:
         """Whether a short line has blank space above and below."""
@@ -365,10 +366,6 @@ class _Parser:
             if start in found and start + sum(one.lines for one in found[start]) > place:
                 return True
         return False
-
-    def _order_labels(self, found: dict[int, list[Heading]]) -> None:
-        for place in sorted(found):
-            found[place] = [self._order.ranked(heading) for heading in found[place]]
 
     # paragraphs
 
@@ -409,8 +406,10 @@ class _Parser:
         above = self._lines[place - 1]
         ended = SENTENCE_END.search(above.text) is not None and not above.text.rstrip().endswith((":", ";"))
         blank = line.gap or (line.text[:1].isspace() and not above.text[:1].isspace())
-        begins = line.text.strip()[:1].isupper()
-        return begins and ((ended and (blank or not self._numbers)) or (line.gap and len(above.text) < _SHORT_LINE))
+        if not line.text.strip()[:1].isupper():
+            return False
+        apart = blank or not (self._numbers or self._spaced)
+        return (ended and apart) or (line.gap and len(above.text) < _SHORT_LINE)
 
     def _is_prose(self, place: int) -> bool:
         """Whether the block at a line of the front is a paragraph, not a part of the title or the address."""

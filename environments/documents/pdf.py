@@ -23,8 +23,11 @@ MAX_CONTENT_BYTES = 40 * 1024 * 1024
 _SMALL = 0.85
 """Size of footnotes, at most, in sizes of the text."""
 
-_GAP = 1.6
-"""Height of a line with the blank space above it, in its size, from which it begins a new paragraph."""
+_GAP = 1.35
+"""Height of a line with the blank space above it, in usual ones, from which it begins a new paragraph."""
+
+_USUAL = 12
+"""The height of one of so many lines, or less, is usual."""
 
 _MARGIN = 0.12
 """Share of the height of a page, at the top and at the bottom, that may hold running heads."""
@@ -95,6 +98,9 @@ def read_pdf(path: Path) -> PdfText:
     if not sizes:
         raise InputError(f"{path}: contains no text, only images; run OCR first")
     usual = max(sizes, key=sizes.__getitem__)
+    between = (below.bottom - above.bottom for page in pages for column in page for above, below in pairwise(column))
+    heights = sorted(height for height in between if height > _SMALL * usual)
+    gap = _GAP * heights[len(heights) // _USUAL] if heights else 0.0
     heads = _running_heads(pages)
     texts, notes, left_out = list[str](), list[str](), list[str]()
     for page in pages:
@@ -103,7 +109,7 @@ def read_pdf(path: Path) -> PdfText:
             rows = [row for row in column if row.head not in heads]
             left_out += [row.text for row in column if row.head in heads]
             last = max((place for place, row in enumerate(rows) if row.size > _SMALL * usual), default=-1)
-            lines += _lines(rows[: last + 1])
+            lines += _lines(rows[: last + 1], gap)
             notes += [row.text for row in rows[last + 1 :]]
         texts.append("\n".join(lines))
     return PdfText("\f".join(texts), _joined_notes(notes), tuple(left_out))
@@ -199,11 +205,11 @@ def _running_heads(pages: Sequence[Sequence[Sequence[_Row]]]) -> set[tuple[str, 
     return {head for head, count in seen.items() if count > 2 and count >= _MOST * len(pages)}
 
 
-def _lines(rows: Sequence[_Row]) -> list[str]:
+def _lines(rows: Sequence[_Row], gap: float) -> list[str]:
     """The rows as lines, with an empty one where there is blank space."""
     lines = [row.text for row in rows[:1]]
     for above, row in pairwise(rows):
-        lines += ["", row.text] if row.bottom - above.bottom > _GAP * row.size else [row.text]
+        lines += ["", row.text] if row.bottom - above.bottom > gap else [row.text]
     return lines
 
 

@@ -13,6 +13,9 @@ _LARGEST_SHARE = 0.05
 _LARGE = 3000
 """Characters that a paragraph may have in any document: in short ones many have over 5 % of the text."""
 
+_LARGEST_ASIDE, _LARGEST_ASIDE_SHARE = 1200, 0.1
+"""Characters, and share of those in paragraphs, of title and address, and of date and signature."""
+
 _MOST_RETURNS = 2
 """Times that the text may come back to a part that it had left."""
 
@@ -46,17 +49,25 @@ def check_parsed(document: Document) -> list[str]:
     whole = sum(len(paragraph.text) for paragraph in paragraphs)
     headings = [section.heading for section in document.sections]
     counted = [(int(found[1]), heading) for heading in headings if (found := _COUNTED.match(heading))]
-    return [
-        *(
-            f"section {later!r} comes after {earlier!r}"
-            for (before, earlier), (after, later) in pairwise(counted)
-            if after <= before
-        )
-    ] + [
-        f"paragraph {paragraph.ref} holds {len(paragraph.text) / whole:.0%} of the text: it may hold several"
-        for paragraph in paragraphs
-        if len(paragraph.text) > max(_LARGE, _LARGEST_SHARE * whole)
-    ]
+    return (
+        [
+            *(
+                f"section {later!r} comes after {earlier!r}"
+                for (before, earlier), (after, later) in pairwise(counted)
+                if after <= before
+            )
+        ]
+        + [
+            f"the text {where} the numbered paragraphs has {len(text)} characters: it may hold some"
+            for where, text in (("before", document.front), ("after", document.closing))
+            if len(text) > max(_LARGEST_ASIDE, _LARGEST_ASIDE_SHARE * whole)
+        ]
+        + [
+            f"paragraph {paragraph.ref} holds {len(paragraph.text) / whole:.0%} of the text: it may hold several"
+            for paragraph in paragraphs
+            if len(paragraph.text) > max(_LARGE, _LARGEST_SHARE * whole)
+        ]
+    )
 
 
 def check_mapped(document: Document, ranges: Sequence[PartRange]) -> list[str]:

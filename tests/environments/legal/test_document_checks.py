@@ -2,6 +2,7 @@
 
 from lawtrace.environments.documents.decision import Document
 from lawtrace.environments.documents.decision_parser import parse_document
+from lawtrace.environments.documents.html import html_lines
 from lawtrace.environments.documents.pages import text_lines
 from lawtrace.environments.legal.document_checks import check_mapped, check_parsed
 from lawtrace.environments.legal.document_parts import DocumentPart, PartRange
@@ -33,6 +34,31 @@ def test_nothing_is_said_of_a_decision_in_order() -> None:
 def test_a_paragraph_with_much_of_the_text() -> None:
     (said,) = check_parsed(document(p3="It was lost. " * 400))
     assert said == "paragraph 3 holds 96% of the text: it may hold several"
+
+
+def test_text_outside_of_paragraphs() -> None:
+    lines = text_lines(f"NOTICE\n\n{'It was lost. ' * 120}\n\n1. It was found.\n\n2. It is here.\n").lines
+    numbered = parse_document(lines)
+    (said,) = [one for one in check_parsed(numbered.model_copy(update={"front": "A" * 1300})) if "before" in one]
+    assert said == "the text before the numbered paragraphs has 1300 characters: it may hold some"
+
+
+def test_numbers_of_sections_that_jump_back() -> None:
+    titles = {1: "Facts", 4: "Law", 3: "Findings"}
+    text = "\n\n".join(f"{n}. {title}\n\nIt was so,\nas all said.\nNo doubt." for n, title in titles.items())
+    html = "".join(f"<h2>{n}. {title}</h2><p>It was so.</p>" for n, title in titles.items())
+    for lines in (html_lines(html), text_lines(text).lines):
+        assert check_parsed(parse_document(lines)) == ["section '3. Findings' comes after '4. Law'"]
+
+
+def test_a_penalty_before_the_facts_and_a_breach_among_them() -> None:
+    said = check_mapped(
+        document(p4="It did not comply with Article 32."), ranges("rules", "penalty", "findings", "facts")
+    )
+    assert said == [
+        "the part penalty comes before the part facts",
+        "paragraph 4 is in Background, but states a finding",
+    ]
 
 
 def test_missing_parts() -> None:
