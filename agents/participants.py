@@ -140,7 +140,7 @@ class Role(Generic[Answer]):
     stateful: bool = True
     is_refusal: Callable[[str], bool] = lambda text: False
 
-    def agent(self, models: RoleModels, context: Context, **inputs: object) -> "RoleAgent[Answer]":
+    def agent(self, models: RoleModels, context: Context, /, **inputs: object) -> "RoleAgent[Answer]":
         """A new agent with the model and prompt of a run. ``inputs`` fill the prompt."""
         prompt = models.prompt(self.name)
         return RoleAgent(self, models.client(self.name, context), prompt, prompt.fill(**inputs))
@@ -161,7 +161,7 @@ class RoleAgent(Participant, Generic[Answer]):
         self.prompt = prompt
         self.role = role
         self._client = client
-        self._system = SystemMessage(content=system)
+        self._system = UserMessage(content=system, source="user") if prompt.verbatim else SystemMessage(content=system)
         self._history: list[LLMMessage] = []
 
     async def reply(
@@ -198,11 +198,11 @@ class RoleAgent(Participant, Generic[Answer]):
         for rejected in self.rejected_answers:
             repair.append(AssistantMessage(content=rejected.text, source=self.name))
             repair.append(UserMessage(content=rejected.request, source="user"))
-        messages = [self._system, *self._history, *repair]
+        verbatim = self.prompt is not None and self.prompt.verbatim
+        messages = [self._system, *([] if verbatim else self._history), *repair]
+        form = None if verbatim else self.role.answer
         try:
-            result = await self._client.create(
-                messages, json_output=self.role.answer, cancellation_token=cancellation_token
-            )
+            result = await self._client.create(messages, json_output=form, cancellation_token=cancellation_token)
         finally:
             self.call = recorded_call(self._client)
         return result.content if isinstance(result.content, str) else ""

@@ -24,6 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from string import Formatter
 
 from jinja2 import Environment, StrictUndefined, Template, TemplateError, meta
 from pydantic import ValidationError
@@ -34,6 +35,10 @@ from lawtrace.schemas.models import StrictModel
 
 PUBLISHED = "published"
 """The folder of the papers' prompts, and the value in place of a prompt file that chooses them."""
+
+PUBLISHED_FILES = {"meta_llm": "de18c1f23340e51f2eab3f5e4557cf975bd741d0dcdf38d8f50ae9f75825a45b"}
+"""The SHA-256 of prompt files in the papers' repositories, which a user names: ``prompts/answer_with_context.txt`` of
+MASLegalBench."""
 
 _FOLDER = Path(__file__).parent
 _JINJA = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)  # noqa: S701
@@ -59,6 +64,7 @@ class Prompt:
         unused: inputs that `fill` takes besides, because the prompt that this one replaces uses them.
         output: the type of the structured answer that it asks for, or ``text``.
         hash: SHA-256 of the file, in hexadecimal; where it includes others, of the text with them.
+        verbatim: a file of a published repository: a template of `str.format`, which is sent as the only message.
     """
 
     id: str
@@ -68,12 +74,18 @@ class Prompt:
     body: str
     hash: str
     unused: tuple[str, ...] = ()
+    verbatim: bool = False
 
     def fill(self, **values: object) -> str:
-        """The rendered template. Raises InputError for a missing or an unknown value."""
+        """The rendered template. Raises InputError for a missing or unknown value, or a part that a value has not."""
         if set(values) != {*self.inputs, *self.unused}:
             raise InputError(f"prompt {self.id!r} takes {[*self.inputs, *self.unused]}, not {sorted(values)}")
-        return _compiled(self.body).render(**values).strip() + "\n"
+        if self.verbatim:
+            return self.body.format(**values)
+        try:
+            return _compiled(self.body).render(**values).strip() + "\n"
+        except TemplateError as error:
+            raise InputError(f"prompt {self.id!r} cannot be filled: {error}") from error
 
 
 @lru_cache(maxsize=256)
@@ -131,6 +143,8 @@ def replaced_prompt(id: str, by: str) -> Prompt:  # noqa: A002
     original = load_prompt(id)
     if by == PUBLISHED:
         prompt = load_prompt(f"{PUBLISHED}/{id}")
+    elif "+++" not in by:
+        return _published_file(id, by, original.output)
     else:
         prompt = _parse(by, f"the override of prompt {id!r}")
         if prompt.id in prompt_ids():
@@ -144,6 +158,17 @@ def replaced_prompt(id: str, by: str) -> Prompt:  # noqa: A002
             f"use as unused) and output {original.output}, not {sorted(taken)} and {prompt.output}"
         )
     return prompt
+
+
+def _published_file(id: str, text: str, output: str) -> Prompt:  # noqa: A002
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    if PUBLISHED_FILES.get(id) != digest:
+        raise InputError(
+            f"the override of prompt {id!r}: it has no front matter between lines '+++', and it is not the published "
+            f"file (its SHA-256 begins with {digest[:12]})"
+        )
+    inputs = tuple(dict.fromkeys(name for _, name, _, _ in Formatter().parse(text) if name))
+    return Prompt(f"{PUBLISHED}/file/{id}", 1, inputs, output, text, digest, verbatim=True)
 
 
 DEFAULT_PROMPTS = Prompts()

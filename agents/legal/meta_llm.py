@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import reduce
 from typing import Annotated
 
 from pydantic import BeforeValidator
@@ -56,13 +57,28 @@ def _lines(members: str) -> str:
     return f"\n{members}\n " if members else ""
 
 
+_REMOVED = ("\\", "(square)", "square)", "(square", ")square", "square(")
+"""What the published code leaves out of passages, in this order."""
+
+
+def _without_marks(text: str) -> str:
+    return reduce(lambda left, part: left.replace(part, ""), _REMOVED, text)
+
+
 _META_LLM = Role("meta_llm", LegalAnswer, stateful=False, is_refusal=is_refusal)
 
 
 async def answer_once(
     question: Question, passages: Sequence[Chunk], calls: RoleCalls, *, may_refuse: bool = True
 ) -> LegalAnswer | RoleFailure:
-    """The answer or a failure. Raises errors that stop the run."""
+    """The answer or a failure. Raises errors that stop the run.
+
+    The published prompt is filled as by the published code: options as a Python dict, chunks by lines.
+    """
+    if calls.role_models.prompt(_META_LLM.name).verbatim:
+        context = "\n".join(_without_marks(chunk.text) for chunk in passages)
+        asked = f"{question.text}\nOptions: {dict(question.options)}"
+        return await calls.ask(_META_LLM, opening="", question_content=asked, context=context)
     return await calls.ask(
         _META_LLM,
         opening="Answer the question.",

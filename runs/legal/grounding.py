@@ -6,6 +6,7 @@ punctuation). The probe asks again without the cited passages: an answer that de
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from lawtrace.agents.concurrency import gather
 from lawtrace.agents.event_log import EventLog
@@ -107,12 +108,12 @@ async def probe_citations(
     event_log: EventLog,
     on_probe: Callable[[], None] = lambda: None,
 ) -> list[ProbeRow]:
-    """Ask again without the cited passages, for every answer that `is_probed`."""
+    """Ask again without the cited passages, for every answer that `is_probed`; once for answers to the same prompt."""
     by_id = {case.id: case for case in cases}
 
     async def probe(row: AnswerRow) -> ProbeRow | None:
         on_probe()
-        if row.choice is None or not is_probed(row):
+        if row.choice is None or row.asked_in or not is_probed(row):
             return None
         case = by_id[row.case]
         chunks = {chunk.ref: chunk for chunk in case.chunks}
@@ -135,8 +136,14 @@ async def probe_citations(
             after=again.choice,
         )
 
-    rows: list[ProbeRow] = []
-    for cell in dict.fromkeys(row.cell for row in answers):
-        found = await gather(probe(row) for row in answers if row.cell == cell)
-        rows += [row for row in found if row is not None]
-    return rows
+    made: dict[tuple[str, str, int, str], ProbeRow] = {}
+    for _, of_cell in groupby(answers, lambda row: row.cell):
+        rows = [*of_cell]
+        for row, found in zip(rows, await gather(map(probe, rows)), strict=True):
+            if found is not None:
+                made[row.model, row.question, row.trial, row.cell.unit] = found
+    return [
+        found.model_copy(update={"context": row.context, "retriever": row.retriever, "depth": row.depth})
+        for row in answers
+        if (found := made.get((row.model, row.question, row.trial, row.asked_in or row.cell.unit)))
+    ]

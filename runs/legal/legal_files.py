@@ -34,6 +34,11 @@ class GridCell:
         """``BM25@3``."""
         return f"{RETRIEVER_LABELS[self.retriever]}@{self.depth}"
 
+    @property
+    def unit(self) -> str:
+        """``F+LR BM25@3``: the unit of its conversations."""
+        return f"{self.context} {self.column}"
+
 
 class RetrievedRow(StrictModel):
     """The best chunks for a question in one context, at the largest depth. Smaller depths are its prefixes."""
@@ -71,6 +76,7 @@ class AnswerRow(StrictModel):
 
     Attributes:
         passages: references of the chunks that the model was shown, in order.
+        asked_in: the unit whose conversation gave the answer, since its prompt was the same; empty for its own.
         steps: the parts of the question; empty where it was answered at once.
         trial: the repetition of the question, from 0.
         choice: the option read from the answer, or its text; None unless the outcome is correct or wrong.
@@ -91,6 +97,7 @@ class AnswerRow(StrictModel):
     rationale: str = ""
     citations: tuple[Citation, ...] = ()
     reason: str = ""
+    asked_in: str = ""
     steps: tuple[PartRow, ...] = ()
 
     @property
@@ -104,7 +111,7 @@ class AnswerRow(StrictModel):
         return {name: value for name, value in fields.items() if value or name not in _OFTEN_EMPTY}
 
 
-_OFTEN_EMPTY = frozenset({"trial", "choice", "rationale", "citations", "reason", "steps"})
+_OFTEN_EMPTY = frozenset({"trial", "choice", "rationale", "citations", "reason", "asked_in", "steps"})
 
 
 class ProbeRow(StrictModel):

@@ -32,16 +32,15 @@ class LegalPlan(CallPlan):
 
     Attributes:
         cells: cells of the grid; each asks every question.
-        expected_is: ``exact`` if every reply is usable, names an option and cites a passage; ``ceiling`` where
-            questions are decomposed: the number is the most that the limits allow. Agents with the same model share a
-            line, since their calls together are limited.
+
+    Expected is a ceiling: a prompt that several cells share is sent once, and a team may stay below its limits. Agents
+    with the same model share a line, since their calls together are limited.
     """
 
     schema_version: Literal["lawtrace.legal_plan/1"] = "lawtrace.legal_plan/1"
     cells: int
     cases: int
     questions: int
-    expected_is: Literal["exact", "ceiling"]
 
 
 def plan_legal_calls(recipe: LegalRecipe, cases: Sequence[Case]) -> LegalPlan:
@@ -51,13 +50,7 @@ def plan_legal_calls(recipe: LegalRecipe, cases: Sequence[Case]) -> LegalPlan:
     planner.add_embeddings()
     for cell in cells:
         planner.add_cell(cell)
-    return LegalPlan(
-        **planner.tally.plan,
-        cells=len(cells),
-        cases=len(cases),
-        questions=planner.questions,
-        expected_is="exact" if recipe.pipeline == "once" else "ceiling",
-    )
+    return LegalPlan(**planner.tally.plan, cells=len(cells), cases=len(cases), questions=planner.questions)
 
 
 class _Planner:
@@ -69,6 +62,7 @@ class _Planner:
         self.tally = CallTally(recipe)
         self.questions = sum(len(case.questions) for case in cases)
         self.asked = recipe.trials * self.questions
+        self.without = set[tuple[str, str]]()
         self.prompts = prompts_of(recipe.prompts)
         self.answer = recipe.parameters.max_tokens or 0
         self.question = max((_tokens(question_json(q)) for case in cases for q in case.questions), default=0)
@@ -76,8 +70,13 @@ class _Planner:
     def add_cell(self, cell: GridCell) -> None:
         recipe, shown = self.recipe, self.shown(cell)
         if recipe.pipeline == "once":
-            probed = sum(len(case.questions) for case in self.cases if case.chunks_of(parse_context(cell.context)))
-            times = self.asked + (recipe.trials * probed if recipe.probe_citations else 0)
+            context = parse_context(cell.context)
+            probed = sum(len(case.questions) for case in self.cases if case.chunks_of(context))
+            # Without a passage the prompt is that of every such cell, and is sent once.
+            without = [q.id for case in self.cases if not case.chunks_of(context) for q in case.questions]
+            new = sum((cell.model, question) not in self.without for question in without)
+            self.without.update((cell.model, question) for question in without)
+            times = recipe.trials * (probed + new + (probed if recipe.probe_citations else 0))
             self.add("meta_llm", cell.model, times, self.question + shown)
             return
         most = recipe.decomposition.limits().most_calls()

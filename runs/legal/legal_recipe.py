@@ -243,10 +243,19 @@ class LegalRecipe(CallOptions):
         return tuple(parse_context(name) for name in self.contexts)
 
 
+def check_prompts(prompts: LegalPrompts) -> None:
+    """Fill each prompt that replaces one of ours with texts, as a run does. Raises InputError for one that does not
+    fit."""
+    chosen = prompts_of(prompts)
+    for role in chosen.overrides:
+        prompt = chosen[role]
+        prompt.fill(**dict.fromkeys((*prompt.inputs, *prompt.unused), ""))
+
+
 def load_legal_recipe(path: Path) -> LegalRecipe:
     """Read a legal recipe with its prompt files. Raises InputError, also for a prompt with other inputs than ours."""
     recipe = read_recipe(path, LegalRecipe)
     prompts = read_prompt_files(recipe.prompts, path.resolve().parent)
-    prompts_of(prompts).check()
+    check_prompts(prompts)
     cases = None if recipe.cases is None else path.resolve().parent / recipe.cases
     return recipe.model_copy(update={"prompts": prompts, "cases": cases})

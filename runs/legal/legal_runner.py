@@ -13,7 +13,16 @@ from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.runs.legal.grounding import probe_citations
 from lawtrace.runs.legal.legal_files import ANSWERS, CASES, DATASET_ISSUES, PROBES, RETRIEVED, AnswerRow, DatasetIssues
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
-from lawtrace.runs.legal.legal_stages import AnswerMaker, AnswersJob, answer_units, ask_for_answers, encoders, retrieve
+from lawtrace.runs.legal.legal_stages import (
+    AnswerMaker,
+    AnswersJob,
+    answer_units,
+    ask_for_answers,
+    copy_answer,
+    distinct_units,
+    encoders,
+    retrieve,
+)
 from lawtrace.runs.runner import Runner, open_store
 from lawtrace.runs.stages.cluster_jobs import CallRecords, Cluster, Unit
 from lawtrace.runs.stages.stage import Made, Stage
@@ -56,17 +65,21 @@ async def _retrieve(context: LegalContext, products: Products) -> Made:
 async def _answer(context: LegalContext, products: Products) -> Made:
     cases, recipe = products[CASES], context.recipe
     units = answer_units(cases, recipe)
-    with context.progress.stage("answers", len(units), lambda: str(context.clients.spent)) as step:
-        retrieved = products[RETRIEVED] if recipe.pipeline == "once" else ()
+    retrieved = products[RETRIEVED] if recipe.pipeline == "once" else ()
+    askers = distinct_units(units, retrieved) if recipe.pipeline == "once" else units
+    asked = [*dict.fromkeys(askers)]
+    with context.progress.stage("answers", len(asked), lambda: str(context.clients.spent)) as step:
         if context.cluster is not None:
             job = AnswersJob(recipe.model_dump(mode="json"), cases, retrieved)
             records = CallRecords(context.event_log, context.clients, recipe.call_options)
-            given = [Unit(unit, (unit.key,)) for unit in units]
-            rows = await context.cluster.products(job, given, records=records, on_product=lambda _: step())
+            given = [Unit(unit, (unit.key,)) for unit in asked]
+            made = await context.cluster.products(job, given, records=records, on_product=lambda _: step())
         else:
             clients, event_log = context.clients, context.event_log
             maker = AnswerMaker(cases, retrieved, recipe, clients=clients, event_log=event_log, encoder=context.encoder)
-            rows = await ask_for_answers(maker, units, step)
+            made = await ask_for_answers(maker, asked, step)
+    given_to = dict(zip(asked, made, strict=True))
+    rows = [copy_answer(given_to[asker], unit) for asker, unit in zip(askers, units, strict=True)]
     return Made(complete=not any(row.outcome == "invalid" for row in rows)).add(ANSWERS, rows)
 
 

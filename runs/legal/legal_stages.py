@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
@@ -50,7 +50,7 @@ def answer_context(cell: GridCell, question: str, trial: int, stage: str = "answ
         role="meta_llm",
         model=cell.model,
         task=question,
-        unit=f"{cell.context} {cell.column}",
+        unit=cell.unit,
         tested_model=cell.model,
         trial=trial,
     )
@@ -132,6 +132,41 @@ def answer_units(cases: Sequence[Case], recipe: LegalRecipe) -> list[AnswerUnit]
     ]
 
 
+Retrieved = Mapping[tuple[str, str, str], RetrievedRow]
+
+
+def by_cell(retrieved: Iterable[RetrievedRow]) -> Retrieved:
+    """The chunks by question, context and retriever."""
+    return {(row.question, row.context, row.retriever): row for row in retrieved}
+
+
+def passages_of(unit: AnswerUnit, retrieved: Retrieved) -> tuple[str, ...]:
+    """The references of the chunks that the prompt of a unit shows, in order."""
+    hits = retrieved[unit.question, unit.cell.context, unit.cell.retriever].hits
+    return tuple(hit.ref for hit in cut_to_depth(hits, unit.cell.depth))
+
+
+def distinct_units(units: Sequence[AnswerUnit], retrieved: Iterable[RetrievedRow]) -> list[AnswerUnit]:
+    """For each unit the first one with the same prompt, of the same model at the same trial: it alone is asked.
+
+    The prompts of two cells differ in the chunks and their order only.
+    """
+    found = by_cell(retrieved)
+    first: dict[tuple[object, ...], AnswerUnit] = {}
+    return [
+        first.setdefault((unit.cell.model, unit.question, unit.trial, passages_of(unit, found)), unit) for unit in units
+    ]
+
+
+def copy_answer(row: AnswerRow, unit: AnswerUnit) -> AnswerRow:
+    """The answer of a unit with the prompt of another, which was asked."""
+    cell = unit.cell
+    if row.cell == cell:
+        return row
+    changes = {"context": cell.context, "retriever": cell.retriever, "depth": cell.depth, "asked_in": row.cell.unit}
+    return row.model_copy(update=changes)
+
+
 class AnswerMaker:
     """Makes the answers of a recipe."""
 
@@ -146,7 +181,7 @@ class AnswerMaker:
         encoder: Callable[[Pooling], Encoder],
     ) -> None:
         self._recipe, self._clients, self._event_log, self._encoder = recipe, clients, event_log, encoder
-        self._found = {(row.question, row.context, row.retriever): row for row in retrieved}
+        self._found = by_cell(retrieved)
         self._cases = {case.id: case for case in cases}
         self._questions = {(case.id, question.id): question for case in cases for question in case.questions}
         self._chunks = {(case.id, chunk.ref): chunk for case in cases for chunk in case.chunks}
@@ -161,8 +196,7 @@ class AnswerMaker:
         if self._recipe.pipeline == "decomposed":
             async with self._teams:
                 return await runner.decomposed(case, question, unit.trial)
-        hits = self._found[question.id, unit.cell.context, unit.cell.retriever].hits
-        passages = [self._chunks[case.id, hit.ref] for hit in cut_to_depth(hits, unit.cell.depth)]
+        passages = [self._chunks[case.id, ref] for ref in passages_of(unit, self._found)]
         return await runner.once(case, question, passages, unit.trial)
 
     def _runner(self, cell: GridCell) -> CellRunner:

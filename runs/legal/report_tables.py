@@ -89,7 +89,7 @@ def _cell_table(name: str, title: str, tables: LegalTables, cell: Callable[[Cell
 
 def _answers(line: CellLine) -> Target:
     """The list of the answers of a cell."""
-    return Target("attempts", {"model": line.cell.model, "unit": f"{line.cell.context} {line.cell.column}"})
+    return Target("attempts", {"model": line.cell.model, "unit": line.cell.unit})
 
 
 def _bounds(interval: Interval | None) -> dict[str, Value]:

@@ -74,9 +74,9 @@ class LegalRuns(RunKind):
 
 
 def _graded(row: AnswerRow) -> GradedUnit:
-    unit = f"{row.context} {row.cell.column}"
+    unit = row.cell.unit
     conversation = ConversationKey(
-        stage="answers", task=row.question, unit=unit, tested_model=row.model, trial=row.trial
+        stage="answers", task=row.question, unit=row.asked_in or unit, tested_model=row.model, trial=row.trial
     )
     named = f"{unit}, trial {row.trial + 1}" if row.trial else unit
     return GradedUnit(row.question, named, row.case, row.model, row.outcome, row.reason, conversation.id)

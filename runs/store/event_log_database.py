@@ -8,7 +8,9 @@ from pathlib import Path
 from lawtrace.schemas.errors import InputError, OperationalError
 
 EVENT_LOG_FILE = "events.sqlite"
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
+_READABLE = (7, SCHEMA_VERSION)
+"""Logs of schema 7 have no text in pieces."""
 _APPLICATION_ID = 0x4C617754
 """Marks an SQLite file as an event log."""
 
@@ -18,7 +20,8 @@ SCHEMA = f"""
 BEGIN;
 PRAGMA application_id = {_APPLICATION_ID};
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
--- All texts, each stored once, found by 8 bytes of their SHA-256. Blobs are compressed with zlib.
+-- All texts, each stored once, found by 8 bytes of their SHA-256. A blob is compressed with zlib, or, after a
+-- zero byte, lists the ids of the pieces of a long text, 4 bytes each.
 CREATE TABLE texts (id INTEGER PRIMARY KEY, digest INTEGER NOT NULL, text ANY NOT NULL) STRICT;
 CREATE INDEX texts_by_digest ON texts (digest);
 -- Requests as a tree: a request is its last message and the preceding request (0: none).
@@ -191,7 +194,7 @@ def _check_schema(path: Path, connection: sqlite3.Connection) -> None:
     about: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
     if not about.get("schema_version", "").isdecimal() or "lawtrace_version" not in about:
         raise InputError(f"{path} has no lawtrace version; it is not an event log of lawtrace")
-    if int(about["schema_version"]) != SCHEMA_VERSION:
+    if int(about["schema_version"]) not in _READABLE:
         newer = int(about["schema_version"]) > SCHEMA_VERSION
         remedy = "upgrade lawtrace" if newer else "read it with that version, or start a new run"
         raise InputError(

@@ -7,9 +7,11 @@ O(n^2) space; here a turn adds only its new messages. The entry is restored byte
 import json
 import sqlite3
 import zlib
+from array import array
 from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
+from itertools import groupby
 from typing import Any
 
 from lawtrace.schemas.log_entries import (
@@ -37,6 +39,10 @@ MAX_REQUEST_CHARACTERS = 100_000_000
 """A text, and a request, of a log that is not ours may stand for any length."""
 _SHORT = 100
 """Characters of a text that is stored as it is."""
+_LONG = 400
+"""Characters of a text that is stored in pieces, which prompts share: a template, a passage, a document."""
+_IN_PIECES = b"\0"
+"""Begins a blob of the ids of the pieces; one of zlib begins with another byte."""
 
 
 class RowWriter:
@@ -47,6 +53,7 @@ class RowWriter:
         # Caches of row ids, to save queries.
         self._step = lru_cache(_MAX_CACHED)(self._find_step)
         self._conversation = lru_cache(_MAX_CACHED)(self._find_conversation)
+        self._piece = lru_cache(_MAX_CACHED)(self._find_piece)
 
     def write_all(self, entries: Iterable[tuple[str, Entry]]) -> int:
         """Write entries with their times in one transaction; return their number."""
@@ -62,6 +69,7 @@ class RowWriter:
                 self._connection.execute("ROLLBACK")
             self._step.cache_clear()
             self._conversation.cache_clear()
+            self._piece.cache_clear()
             raise
         return written
 
@@ -93,14 +101,21 @@ class RowWriter:
             words = (number, _searchable_text(entry))
             self._connection.execute("INSERT INTO words (rowid, said) VALUES (?, ?)", words)
 
-    def _text(self, text: str) -> int:
-        """The id of a text, which is stored unless it is already there."""
+    def _text(self, text: str, *, whole: bool = False) -> int:
+        """The id of a text, which is stored unless it is already there; in pieces if it is long and not a piece."""
         digest = int.from_bytes(sha256(text.encode()).digest()[:8], signed=True)
         for number, stored in self._connection.execute("SELECT id, text FROM texts WHERE digest = ?", (digest,)):
-            if _unpacked(stored) == text:
+            if _joined(stored, self._connection) == text:
                 return number
-        value = text if len(text) <= _SHORT else zlib.compress(text.encode())
+        value: str | bytes
+        if not whole and len(text) > _LONG and len(pieces := _cut(text)) > 1:
+            value = _IN_PIECES + array("I", map(self._piece, pieces)).tobytes()
+        else:
+            value = text if len(text) <= _SHORT else zlib.compress(text.encode())
         return self._insert("texts", (digest, value))
+
+    def _find_piece(self, piece: str) -> int:
+        return self._text(piece, whole=True)
 
     def _request(self, messages: tuple[RequestMessage, ...]) -> int:
         before = 0
@@ -151,7 +166,7 @@ class RowReader:
             fields["request_hash"], fields["occurrence"] = request_hash, occurrence
         if text is not None:
             (stored,) = self._connection.execute("SELECT text FROM texts WHERE id = ?", (text,)).fetchone()
-            fields[_TEXT_FIELDS[kind]] = _unpacked(stored)
+            fields[_TEXT_FIELDS[kind]] = _joined(stored, self._connection)
         if request is not None:
             fields["request"] = self._request(request)
         return parse_entry(fields)
@@ -173,12 +188,30 @@ class RowReader:
         messages: list[dict[str, str]] = []
         left = MAX_REQUEST_CHARACTERS
         for role, text in steps:
-            content = _unpacked(text)
+            content = _joined(text, self._connection)
             left -= len(content)
             if left < 0:
                 raise ValueError(f"a request is damaged: it has more than {MAX_REQUEST_CHARACTERS} characters")
             messages.append({"role": role, "content": content})
         return messages
+
+
+def _cut(text: str) -> list[str]:
+    """The pieces of a text: each long line, and the short lines between two of them. They depend on the lines alone."""
+    groups = groupby(text.splitlines(keepends=True), lambda line: len(line) > _SHORT)
+    return [piece for long, lines in groups for piece in (lines if long else ("".join(lines),))]
+
+
+def _joined(stored: str | bytes, connection: sqlite3.Connection) -> str:
+    """The text of a stored value, or of its pieces. Raises ValueError for a damaged one."""
+    if isinstance(stored, str) or not stored.startswith(_IN_PIECES):
+        return _unpacked(stored)
+    ids = array("I", stored[1:]).tolist()
+    query = "SELECT id, text FROM texts WHERE id IN (SELECT value FROM json_each(?))"
+    pieces = {number: _unpacked(piece) for number, piece in connection.execute(query, (json.dumps(ids),))}
+    if sum(len(pieces[number]) for number in ids) > MAX_REQUEST_CHARACTERS:
+        raise ValueError(f"a text is damaged: it has more than {MAX_REQUEST_CHARACTERS} characters")
+    return "".join(pieces[number] for number in ids)
 
 
 def _unpacked(stored: str | bytes) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from lawtrace.environments.legal.dataset import LegalDataset
+from lawtrace.prompts.loader import prompts_of
 from lawtrace.runs.cli.options import ClusterOption
 from lawtrace.runs.cli.output_files import check_folder
 from lawtrace.runs.cli.progress import ProgressBars
@@ -16,7 +17,7 @@ from lawtrace.runs.cli.shards import cluster_at
 from lawtrace.runs.cli.stage_runs import resumable
 from lawtrace.runs.legal.legal_files import LEGAL_OUTCOMES
 from lawtrace.runs.legal.legal_plan import LegalPlan, plan_legal_calls
-from lawtrace.runs.legal.legal_recipe import LegalRecipe, load_legal_recipe
+from lawtrace.runs.legal.legal_recipe import LegalRecipe, check_prompts, load_legal_recipe
 from lawtrace.runs.legal.legal_report import LegalContent, load_legal_content, make_legal_report
 from lawtrace.runs.legal.legal_runner import (
     check_divisible,
@@ -26,6 +27,7 @@ from lawtrace.runs.legal.legal_runner import (
 )
 from lawtrace.runs.legal.report_tables import accuracy_table, task_table
 from lawtrace.runs.recipe_checks import check_access, check_prices
+from lawtrace.runs.recipe_file import read_prompt_files
 from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.run_kinds import ShownReport, find_run_kind
 from lawtrace.runs.report.tables import filled
@@ -59,7 +61,11 @@ def start_legal(
 ) -> CommandResult:
     """Run the recipe on the cases, or print its plan. Its log has no path of the cases:
     the run has a copy of them."""
-    resolved = recipe.model_copy(update={"cases": None})
+    prompts = read_prompt_files(recipe.prompts, Path())  # those of --set
+    resolved = recipe.model_copy(update={"cases": None, "prompts": prompts})
+    check_prompts(prompts)
+    if "offline" in resolved.models and prompts_of(prompts)["meta_llm"].verbatim:
+        raise InputError("models: 'offline' cannot read the published prompt file; name a model")
     if on is not None:
         check_divisible(resolved)
     plan = plan_legal_calls(resolved, dataset.cases)
@@ -112,12 +118,8 @@ def load_recipe_cases(recipe: LegalRecipe, name: str) -> LegalDataset:
 
 
 def _plan_result(plan: LegalPlan) -> CommandResult:
-    expected = (
-        "Expected: every reply is usable, names an option and cites a passage."
-        if plan.expected_is == "exact"
-        else "Expected is the most that the limits of decomposition allow."
-    )
     grid = f"{plan.cells:,} cells with {plan.questions:,} questions on {plan.cases:,} cases each."
+    expected = "Expected: no reply is unusable; less where cells share a prompt, or a team stays below its limits."
     table = calls_table(plan, f"{grid} {expected} At most: every call is made twice.")
     return CommandResult(plan.model_dump(mode="json"), [table])
 

@@ -1,4 +1,4 @@
-"""The plan of a legal run: exact for single answers, a ceiling for decomposition."""
+"""The plan of a legal run: a ceiling, and exact where no two cells share a prompt."""
 
 import os
 from collections.abc import Mapping
@@ -57,20 +57,22 @@ def most(plan: LegalPlan) -> dict[Any, int]:
 @pytest.mark.parametrize(
     "changes", [{"share": "per_agent", "retrievers": ["hybrid", "released_bm25"]}, {"probe_citations": True}]
 )
-def test_the_plan_equals_the_calls_of_the_run(
+def test_the_plan_covers_the_calls_of_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: Mapping[str, Any]
 ) -> None:
     recipe = LegalRecipe.model_validate({**ONCE.model_dump(), **changes})
     plan = plan_legal_calls(recipe, BOOK.cases)
     with serving(answer_and_cite) as server:
-        assert calls_made(server, recipe, tmp_path / "run", monkeypatch) == expected(plan)
-    assert (plan.cells, plan.questions, plan.expected_is) == (24, QUESTIONS, "exact")
+        made = calls_made(server, recipe, tmp_path / "run", monkeypatch)
+    assert made.keys() == expected(plan).keys()
+    assert made["embedder", "openai:embedder"] == expected(plan)["embedder", "openai:embedder"]
+    assert all(calls <= expected(plan)[line] for line, calls in made.items())
+    assert (plan.cells, plan.questions) == (24, QUESTIONS)
     assert not any(line.model == "offline" for line in plan.calls)
 
 
 def test_decomposition_has_a_ceiling_from_its_limits() -> None:
     plan = plan_legal_calls(TEAM, BOOK.cases)
-    assert plan.expected_is == "ceiling"
     assert expected(plan) == {
         ("decomposer", "openai:a"): QUESTIONS,
         ("facts_agent, rules_agent", "openai:b"): (8 + 8) * QUESTIONS,

@@ -1,5 +1,6 @@
 """Custom prompt files: every legal role uses them, the event log keeps them, incompatible ones are rejected."""
 
+import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -17,7 +18,9 @@ from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.web.export import render_export
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import MessageSent
-from tests.support.legal.small_cases import BOOK
+from tests.support.legal.small_cases import BOOK, BOTTLES
+from tests.support.openai_server import serving
+from tests.support.shell import Shell
 
 ROLES = tuple(role for role in LegalPrompts.model_fields if role != "source")
 OURS = {role: (Path(loader.__file__).parent / "legal" / f"{role}.md").read_text(encoding="utf-8") for role in ROLES}
@@ -126,7 +129,9 @@ def test_a_role_without_a_published_prompt_is_an_error(tmp_path: Path) -> None:
         (OURS["meta_llm"], "give it another id"),
         (MINE["meta_llm"].replace('"LegalAnswer"', '"Draft"'), "output LegalAnswer"),
         (MINE["meta_llm"].replace("{{ passages }}", "").replace('"passages", ', ""), "must declare inputs"),
-        ("no front matter", "override of prompt 'meta_llm'"),
+        ("no front matter", "it has no front matter .*, and it is not the published file"),
+        (MINE["meta_llm"].replace("{{ passages }}", "{{ passages }} {{ client }}"), "must declare exactly the inputs"),
+        (MINE["meta_llm"].replace("{{ passages }}", "{{ passages.first }}"), "cannot be filled"),
         (None, r"prompts\.meta_llm.*meta_llm\.md"),
     ],
 )
@@ -138,3 +143,56 @@ def test_an_incompatible_prompt_file_is_rejected(tmp_path: Path, text: str | Non
         (tmp_path / "meta_llm.md").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=complaint):
         load_legal_recipe(path)
+
+
+TEMPLATE = """Answer {{"answer": "..."}}.
+
+Question: {question_content}
+
+Context: {context}
+
+"""
+"""In the form of the published file."""
+
+
+def test_the_published_file_is_sent_as_the_published_code_sends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One user message of the template, options as a Python dict, passages by lines, the published parameters."""
+    digest = hashlib.sha256(TEMPLATE.encode()).hexdigest()
+    monkeypatch.setattr(loader, "PUBLISHED_FILES", {"meta_llm": digest})
+    (tmp_path / "answer_with_context.txt").write_text(TEMPLATE, encoding="utf-8")
+    recipe = tmp_path / "legal.toml"
+    recipe.write_text(f'models = ["openai:some"]\n{GRID}[parameters]\ntemperature = 0.2\nmax_tokens = 4096\n')
+    with serving(lambda request: '{"rationale": "so", "answer": "Yes"}') as server:
+        server.connect(monkeypatch)
+        call(
+            *("run", "--cases", cases_in(tmp_path), "--recipe", recipe, "--out", tmp_path / "run"),
+            *("--set", f"prompts.meta_llm={tmp_path / 'answer_with_context.txt'}"),
+        )
+    sent = next(request for request in server.requests if "Article 32 by keeping" in str(request))
+    question, shown = BOTTLES.questions[0], ("F1", "LR1")
+    texts = {chunk.ref: chunk.text for chunk in BOTTLES.chunks}
+    (message,) = sent["messages"]
+    assert message["role"] == "user"
+    assert message["content"] in {
+        f"Answer {{\"answer\": \"...\"}}.\n\nQuestion: {question.text}\nOptions: {{'Yes': 'Yes', 'No': 'No'}}\n\n"
+        f"Context: {texts[one]}\n{texts[other]}\n\n"
+        for one, other in (shown, shown[::-1])
+    }
+    assert (sent["temperature"], sent["max_tokens"], sent.get("response_format")) == (0.2, 4096, None)
+    assert prompts_used(tmp_path / "run") == {"published/file/meta_llm"}
+    assert not load_legal_content(tmp_path / "run").recipe.offers_refusal
+
+
+def test_a_prompt_of_another_text_than_the_published_one_ends_the_run_before_it_begins(
+    lawtrace: Shell, tmp_path: Path
+) -> None:
+    (tmp_path / "answer_with_context.txt").write_text(TEMPLATE + "x", encoding="utf-8")
+    code, _, err = lawtrace(
+        *("legal", "run", "--cases", cases_in(tmp_path), "--out", tmp_path / "run"),
+        *("--set", f"prompts.meta_llm={tmp_path / 'answer_with_context.txt'}"),
+    )
+    assert code == 2
+    assert "it is not the published file" in " ".join(err.split())
+    assert not (tmp_path / "run").exists()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from lawtrace.environments.legal.dataset import LegalDataset
 from lawtrace.runs.legal.accuracy import count_answers, share_by_question
 from lawtrace.runs.legal.legal_files import AnswerRow, GridCell
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
@@ -61,6 +62,22 @@ def test_depths_share_a_ranking_and_can_be_per_agent(tmp_path: Path) -> None:
     assert len(by_depth[1]) == 2
     assert len(by_depth[2]) == 4
     assert set(by_depth[1]) < set(by_depth[2])
+
+
+def test_a_prompt_is_sent_once_and_its_answer_counts_in_every_cell_that_has_it(tmp_path: Path) -> None:
+    """Questions without a passage have one prompt in all 48 cells."""
+    bare = LegalDataset((BOTTLES.model_copy(update={"chunks": ()}),))
+    answers = run_grid(LegalRecipe(retrievers=("bm25",), trials=2), tmp_path / "bare", bare)
+    assert len(answers) == 8 * 3 * 2 * len(BOTTLES.questions)
+    with EventLogFile.open(tmp_path / "bare") as event_log:
+        assert sum(1 for _ in event_log.entries(kind="model_call")) == 2 * len(BOTTLES.questions)
+    answers = run_grid(SMALL, tmp_path / "run")
+    with EventLogFile.open(tmp_path / "run") as event_log:
+        calls = [call for call in event_log.entries(kind="model_call") if isinstance(call, ModelCalled)]
+        known = {call.context.conversation_id: call.answer for call in calls}
+    assert len({(call.context.task, call.request) for call in calls}) == len(calls) < len(answers)
+    units = LEGAL_RUNS.graded_units(tmp_path / "run")
+    assert all(row.rationale in known[unit.conversation] for row, unit in zip(answers, units, strict=True))
 
 
 def answer_by_rule(request: Mapping[str, Any]) -> str:
@@ -150,7 +167,7 @@ def test_another_run_is_reused_as_far_as_its_inputs_are_the_same(tmp_path: Path)
     changed = recipe.model_copy(update={"may_refuse": False})
     run_grid(changed, tmp_path / "changed", reuse=tmp_path / "first")
     with EventLogFile.open(tmp_path / "changed") as event_log:
-        assert len(list(event_log.entries(kind="model_call"))) == len(first)
+        assert len(list(event_log.entries(kind="model_call"))) == sum(not row.asked_in for row in first)
 
 
 EMBEDDED = LegalRecipe(contexts=("F", "F+LR"), retrievers=("embedding",), depths=(1,), embedding="openai:embedder")

@@ -318,6 +318,29 @@ def test_a_text_that_stands_for_too_much_memory_is_refused(event_log: EventLogFi
         list(edited.entries())
 
 
+PROMPT = "You are a lawyer.\n" + "Read the passages and answer the question. " * 5 + "\r\n\nThe passages:\n"
+PASSAGES = [f"{number}. " + f"Passage {number} says what happened. " * 8 + "\n" for number in range(9)]
+
+
+def test_what_long_texts_share_is_stored_once(event_log: EventLogFile, context: Context) -> None:
+    prompts = [PROMPT + "".join(PASSAGES[one] for one in (first, other)) for first in range(9) for other in range(9)]
+    for turn, prompt in enumerate(prompts):
+        request = (RequestMessage(role="system", content=prompt),)
+        event_log.record(call(context.at(model="m", turn=turn), "so").model_copy(update={"request": request}))
+    calls = [entry for entry in event_log.entries() if isinstance(entry, ModelCalled)]
+    assert [entry.request[0].content for entry in calls] == prompts
+    ((size,),) = event_log.rows("SELECT sum(length(text)) FROM texts")
+    assert size < len(prompts) * 40 + len(PASSAGES) * 100
+
+
+@pytest.mark.parametrize("pieces", ["zeroblob(5)", "zeroblob(4)", "x'0001000000'", "x'00ffffffff'"])
+def test_a_damaged_list_of_pieces_is_an_error(event_log: EventLogFile, context: Context, pieces: str) -> None:
+    event_log.record(call(context.at(model="openai:a"), "x" * 200))
+    edit(event_log, f"UPDATE texts SET text = {pieces}")
+    with EventLogFile.open(event_log.path.parent) as edited, pytest.raises(InputError, match="entry 1: cannot be read"):
+        list(edited.entries())
+
+
 def test_a_request_that_follows_itself_ends(event_log: EventLogFile, context: Context) -> None:
     event_log.record(call(context.at(model="openai:a"), "answer"))
     edit(event_log, "UPDATE requests SET before = id")
