@@ -13,8 +13,6 @@ LegalRole = Literal[
     "sufficiency_judge",
     "integrator",
     "section_mapper",
-    "facts",
-    "rules",
     "application",
     "common_sense",
     "question_writer",

@@ -1,11 +1,11 @@
 """Knowledge extraction: the role agents read a case and produce its chunks (M 3.2, 5.1).
 
-Facts and rules are segments of paragraphs; application and common sense are entries. Both read the same paragraphs;
-the common-sense agent also gets what the application agent found in them, if its prompt asks for it. Each chunk keeps
-its paragraph: its entry cites it, or it was the only one that the agent read (`RoleCalls.batches`).
+Facts and rules are the paragraphs of their parts, as in the published dataset; one that states a finding is left out.
+Application and common sense are entries that a role writes. Both read the same paragraphs; the common-sense agent also
+gets what the application agent found in them, if its prompt asks for it. Each entry keeps its paragraph: it cites it,
+or it was the only one that the agent read (`RoleCalls.batches`).
 
-Entries without a valid citation are rejected; those still invalid after the last round are left out and listed. Facts
-and rules are never lost: a paragraph without a valid segment becomes one chunk. One that states a finding becomes none.
+Entries without a valid citation are rejected; those still invalid after the last round are left out and listed.
 """
 
 import asyncio
@@ -44,19 +44,6 @@ ALIGNMENTS = (
     "Special Category Data",
 )
 """The closed list of roles and classes that an entity or concept may have."""
-
-
-class Segment(FrozenModel):
-    """Words of one paragraph."""
-
-    paragraph: str
-    text: str
-
-
-class Segments(FrozenModel):
-    """All segments of the given paragraphs."""
-
-    segments: tuple[Segment, ...]
 
 
 def _in_list(value: object) -> object:
@@ -117,10 +104,6 @@ class Inferences(FrozenModel):
     inferred_alignments: tuple[Inference, ...]
 
 
-_SEGMENTERS: Mapping[DocumentPart, tuple[Role[Segments], Agent]] = {
-    "facts": (Role("facts", Segments), "F"),
-    "rules": (Role("rules", Segments), "LR"),
-}
 _APPLICATION = Role("application", Application)
 _COMMON_SENSE = Role("common_sense", Inferences)
 
@@ -128,13 +111,6 @@ _COMMON_SENSE = Role("common_sense", Inferences)
 async def extract_knowledge(case: Case, calls: RoleCalls) -> PreparedCase:
     """Extract the chunks of all four agents; they replace earlier chunks of the case."""
     calls = calls.about(case.id)
-    segmented = await asyncio.gather(
-        *(
-            _segment(role, agent, batch, calls)
-            for part, (role, agent) in _SEGMENTERS.items()
-            for batch in calls.batches(role.name, _shown(case, part), PARAGRAPH_BATCH_SIZE)
-        )
-    )
     read = _shown(case, "facts", "application")
     applied = await asyncio.gather(
         *(_apply(batch, calls) for batch in calls.batches("application", read, PARAGRAPH_BATCH_SIZE))
@@ -146,8 +122,9 @@ async def extract_knowledge(case: Case, calls: RoleCalls) -> PreparedCase:
             for number, batch in enumerate(calls.batches("common_sense", read, PARAGRAPH_BATCH_SIZE), 1)
         )
     )
-    results = [found.items for found in (*segmented, *applied, *inferred)]
-    kept = _keep_uncut_paragraphs(case, [chunk for found in segmented for chunk in found.chunks])
+    results = [found.items for found in (*applied, *inferred)]
+    assert case.document is not None
+    kept = paragraph_chunks(case.document, case.parts)
     entries = [chunk for found in (*applied, *inferred) for chunk in found.chunks]
     return PreparedCase(
         case=case.model_copy(update={"chunks": (*kept, *entries)}),
@@ -165,40 +142,8 @@ def _shown(case: Case, *parts: DocumentPart) -> list[Paragraph]:
 class _Extracted:
     """The chunks of one conversation, made from its valid items."""
 
-    items: ValidItems[Segment] | ValidItems[StatedAlignment | Relation] | ValidItems[Inference]
+    items: ValidItems[StatedAlignment | Relation] | ValidItems[Inference]
     chunks: tuple[Chunk, ...]
-
-
-def _keep_uncut_paragraphs(case: Case, segments: Iterable[Chunk]) -> Iterable[Chunk]:
-    """Chunks of facts and rules in the order of the text; a paragraph without segments is one chunk."""
-    found: dict[str, list[Chunk]] = {}
-    for chunk in segments:
-        found.setdefault(chunk.paragraphs[0], []).append(chunk)
-    assert case.document is not None
-    for whole in paragraph_chunks(case.document, case.parts):
-        yield from found.get(whole.paragraphs[0], [whole])
-
-
-async def _segment(role: Role[Segments], agent: Agent, batch: Sequence[Paragraph], calls: RoleCalls) -> _Extracted:
-    texts = texts_of(batch)
-
-    def missing(answer: Segments) -> list[str]:
-        cited = {segment.paragraph for segment in answer.segments}
-        return [f"nothing comes from paragraph {ref}" for ref in texts if ref not in cited]
-
-    items = await calls.propose_items(
-        role,
-        lambda answer: answer.segments,
-        lambda segment: check_segment(segment, texts),
-        missing=missing,
-        opening="Cut the paragraphs.",
-        unit=batch[0].ref,
-        paragraphs=paragraphs_as_json(batch),
-    )
-    kept: dict[str, list[str]] = {}
-    for segment in items.kept:
-        kept.setdefault(segment.paragraph, []).append(f"{segment.paragraph}. {segment.text.strip()}")
-    return _Extracted(items, _chunks(agent, kept, number_all=False))
 
 
 async def _apply(batch: Sequence[Paragraph], calls: RoleCalls) -> _Extracted:
@@ -216,7 +161,7 @@ async def _apply(batch: Sequence[Paragraph], calls: RoleCalls) -> _Extracted:
     kept: dict[str, dict[str, None]] = {}
     for entry in items.kept:
         kept.setdefault(entry.paragraph, {})[_entry_json(entry, "paragraph")] = None
-    return _Extracted(items, _chunks("AR", kept, number_all=True))
+    return _Extracted(items, _chunks("AR", kept))
 
 
 _NOTHING: ValidItems[Inference] = ValidItems()
@@ -262,28 +207,13 @@ async def _infer(batch: Sequence[Paragraph], application: Sequence[Chunk], calls
     return _Extracted(items, tuple(chunks))
 
 
-def _chunks(agent: Agent, texts: Mapping[str, Iterable[str]], *, number_all: bool) -> tuple[Chunk, ...]:
-    """The chunks of each paragraph, numbered (``F:4/2``); a single one only with ``number_all``."""
-    chunks: list[Chunk] = []
-    for paragraph, of in texts.items():
-        members = list(of)
-        plain = len(members) == 1 and not number_all
-        for number, text in enumerate(members, 1):
-            ref = f"{agent}:{paragraph}" if plain else f"{agent}:{paragraph}/{number}"
-            chunks.append(Chunk(ref=ref, agent=agent, text=text, paragraphs=(paragraph,)))
-    return tuple(chunks)
-
-
-def check_segment(segment: Segment, texts: Mapping[str, str]) -> str | None:
-    """The objection to a segment: it cites an unknown paragraph, is empty, or misquotes the paragraph. None if
-    valid."""
-    if segment.paragraph not in texts:
-        return _unknown(segment.text[:40], segment.paragraph)
-    if not segment.text.strip():
-        return f"a segment of paragraph {segment.paragraph} is empty"
-    if " ".join(segment.text.split()) not in " ".join(texts[segment.paragraph].split()):
-        return f"{segment.text[:40]!r} does not occur in paragraph {segment.paragraph} in these words"
-    return None
+def _chunks(agent: Agent, texts: Mapping[str, Iterable[str]]) -> tuple[Chunk, ...]:
+    """The chunks of each paragraph, numbered (``AR:4/2``)."""
+    return tuple(
+        Chunk(ref=f"{agent}:{paragraph}/{number}", agent=agent, text=text, paragraphs=(paragraph,))
+        for paragraph, of in texts.items()
+        for number, text in enumerate(of, 1)
+    )
 
 
 def check_entry(entry: StatedAlignment | Relation, texts: Mapping[str, str]) -> str | None:

@@ -6,7 +6,8 @@
     depths = [1, 3, 5]
     models = ["openai:gpt-5-mini", "offline"]
 
-Defaults: the published grid with the model ``offline``. Unknown keys are errors.
+Defaults: the grid of the published scripts, which retrieve three chunks, and the model ``offline``. Unknown keys are
+errors.
 """
 
 from pathlib import Path
@@ -65,12 +66,10 @@ class LegalRoles(StrictModel):
     """The model of each role that prepares cases and questions, and of each agent that answers parts of a question.
 
     A role is ``offline`` if it is named so, or if no role that works with it has a model (`LegalRecipe.check_roles`).
-    ``facts`` writes the chunks of facts of a case, ``facts_agent`` answers from them; the other three likewise.
+    ``application`` writes the chunks of a case, ``application_agent`` answers from them; likewise ``common_sense``.
     """
 
     section_mapper: RoleModel | None = None
-    facts: RoleModel | None = None
-    rules: RoleModel | None = None
     application: RoleModel | None = None
     common_sense: RoleModel | None = None
     question_writer: RoleModel | None = None
@@ -94,8 +93,6 @@ class LegalPrompts(PromptOptions):
     published = frozenset({"application", "common_sense", "meta_llm", "question_writer"})
 
     section_mapper: str | None = None
-    facts: str | None = None
-    rules: str | None = None
     application: str | None = None
     common_sense: str | None = None
     question_writer: str | None = None
@@ -157,7 +154,7 @@ class LegalRecipe(CallOptions):
     )
     depths: Annotated[
         tuple[Annotated[int, Field(ge=1, le=1000)], ...], Field(min_length=1), AfterValidator(_depths)
-    ] = (1, 3, 5)
+    ] = (3,)
     share: DepthShare = "total"
     models: Annotated[tuple[RoleModel, ...], Field(min_length=1), AfterValidator(distinct)] = ("offline",)
     trials: Annotated[int, Field(ge=1, le=100)] = 1

@@ -12,7 +12,6 @@ from lawtrace.runs.legal.grounding import GroundingLine, grounding_lines
 from lawtrace.runs.legal.legal_files import ANSWERS, CASES, DATASET_ISSUES, PROBES, RETRIEVED, DatasetIssues
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_tables import DecompositionLine, LegalTables, decomposition_lines, tabulate
-from lawtrace.runs.legal.ratings import RatingRow
 from lawtrace.runs.legal.report_tables import (
     accuracy_table,
     baseline_tables,
@@ -21,7 +20,6 @@ from lawtrace.runs.legal.report_tables import (
     comparison_tables,
     decomposition_table,
     grounding_table,
-    rating_tables,
     refusal_table,
     retrieval_table,
     task_table,
@@ -33,13 +31,10 @@ from lawtrace.runs.report.sections import RunReport, Section
 from lawtrace.runs.report.tables import Figure, filled
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.stage_files import file_digest, read_rows
+from lawtrace.runs.store.stage_files import file_digest
 from lawtrace.schemas.errors import InputError
 
 TEMPLATES = Path(__file__).parent / "templates"
-
-RATINGS = "ratings.jsonl"
-"""The ratings of people, if there are any, in the folder of the run."""
 
 PUBLISHED_QUESTIONS = 950
 """Questions of the published dataset (15 cases)."""
@@ -56,7 +51,6 @@ class LegalContent:
     retrieval: Sequence[RetrievalLine] = ()
     decomposition: Sequence[DecompositionLine] = ()
     grounding: Sequence[GroundingLine] = ()
-    ratings: Sequence[RatingRow] = ()
     tasks: Sequence[TaskScore] = ()
     identity: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -79,7 +73,6 @@ def load_legal_content(path: Path) -> LegalContent:
         retrieval_lines(cases, RETRIEVED.read(path / RETRIEVED.name), recipe.depths),
         decomposition_lines(answers),
         grounding_lines(cases, answers, probes),
-        read_rows(path / RATINGS, RatingRow) if (path / RATINGS).exists() else (),
         score_tasks(cases, answers),
         identity,
     )
@@ -119,7 +112,6 @@ def make_legal_report(content: LegalContent) -> RunReport:
             *_decomposition_section(content.decomposition),
             Section("breakdown", "Breakdown", tables=breakdown_tables(tables)),
             _case_section(content),
-            _rating_section(content.ratings),
         ),
         notices=tuple(_notices(content)),
         template_folders=(TEMPLATES,),
@@ -160,15 +152,6 @@ def _case_section(content: LegalContent) -> Section:
     figures, cases = case_figures(content.cases), content.cases
     values = {"issues": content.issues, "incomplete": bool(figures) and any(case.document is None for case in cases)}
     return Section("cases", "Cases", "sections/cases.html.jinja", values, figures=figures, tables=case_tables(cases))
-
-
-def _rating_section(ratings: Sequence[RatingRow]) -> Section:
-    tables = rating_tables(ratings)
-    text = (
-        "No person has rated questions of this run. `lawtrace legal review --cases RUN/cases.jsonl --out "
-        f"RUN/{RATINGS}` collects ratings, and `lawtrace report RUN` shows them here."
-    )
-    return Section("ratings", "Ratings", text=() if tables else (text,), tables=tables)
 
 
 def _settings(recipe: LegalRecipe) -> dict[str, str]:

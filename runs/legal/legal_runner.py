@@ -15,7 +15,6 @@ from lawtrace.runs.legal.legal_files import ANSWERS, CASES, DATASET_ISSUES, PROB
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_stages import (
     AnswerMaker,
-    AnswersJob,
     answer_units,
     ask_for_answers,
     copy_answer,
@@ -24,7 +23,6 @@ from lawtrace.runs.legal.legal_stages import (
     retrieve,
 )
 from lawtrace.runs.runner import Runner, open_store
-from lawtrace.runs.stages.cluster_jobs import CallRecords, Cluster, Unit
 from lawtrace.runs.stages.stage import Made, Stage
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
@@ -42,7 +40,6 @@ class LegalContext:
     event_log: EventLogFile
     progress: StageProgress
     encoder: Callable[[Pooling], Encoder]
-    cluster: Cluster | None = None
 
     def recipe_key(self, *fields: str) -> dict[str, object]:
         """The part of the stage key for fields of the recipe."""
@@ -69,15 +66,9 @@ async def _answer(context: LegalContext, products: Products) -> Made:
     askers = distinct_units(units, retrieved) if recipe.pipeline == "once" else units
     asked = [*dict.fromkeys(askers)]
     with context.progress.stage("answers", len(asked), lambda: str(context.clients.spent)) as step:
-        if context.cluster is not None:
-            job = AnswersJob(recipe.model_dump(mode="json"), cases, retrieved)
-            records = CallRecords(context.event_log, context.clients, recipe.call_options)
-            given = [Unit(unit, (unit.key,)) for unit in asked]
-            made = await context.cluster.products(job, given, records=records, on_product=lambda _: step())
-        else:
-            clients, event_log = context.clients, context.event_log
-            maker = AnswerMaker(cases, retrieved, recipe, clients=clients, event_log=event_log, encoder=context.encoder)
-            made = await ask_for_answers(maker, asked, step)
+        clients, event_log = context.clients, context.event_log
+        maker = AnswerMaker(cases, retrieved, recipe, clients=clients, event_log=event_log, encoder=context.encoder)
+        made = await ask_for_answers(maker, asked, step)
     given_to = dict(zip(asked, made, strict=True))
     rows = [copy_answer(given_to[asker], unit) for asker, unit in zip(askers, units, strict=True)]
     return Made(complete=not any(row.outcome == "invalid" for row in rows)).add(ANSWERS, rows)
@@ -152,19 +143,13 @@ async def run_legal(
     dataset: LegalDataset,
     progress: StageProgress | None = None,
     reuse: Path | None = None,
-    cluster: Cluster | None = None,
 ) -> list[AnswerRow]:
     """Run all stages of a recipe and return the answers.
 
     Args:
         event_log: open for writing; answers from before an interruption are not requested again.
         reuse: the folder of another run; its files are used if their inputs are the same.
-        cluster: other processes that make the answers.
-
-    Raises InputError for a cluster and a recipe whose answers cannot be divided.
     """
-    if cluster is not None:
-        check_divisible(recipe)
     async with open_legal_clients(recipe, event_log) as clients:
         context = LegalContext(
             recipe=recipe,
@@ -173,7 +158,6 @@ async def run_legal(
             event_log=event_log,
             progress=progress or NoProgress(),
             encoder=encoders(recipe, clients),
-            cluster=cluster,
         )
         runner = Runner(
             LEGAL_STAGES,
@@ -185,15 +169,6 @@ async def run_legal(
         )
         targets = (RETRIEVED, ANSWERS, PROBES) if recipe.probe_citations else (RETRIEVED, ANSWERS)
         return (await runner.make(*targets))[ANSWERS]
-
-
-def check_divisible(recipe: LegalRecipe) -> None:
-    """Raises InputError if the answers of a recipe cannot be divided among the workers of a cluster."""
-    if recipe.pipeline == "decomposed" and recipe.embedding != "minilm":
-        raise InputError(
-            f"--on: teams share the vectors that {recipe.embedding} gives, so each worker would ask for them "
-            "again; use embedding = 'minilm', or leave out --on"
-        )
 
 
 def load_cases_with_questions(path: Path) -> LegalDataset:

@@ -2,8 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
@@ -26,8 +25,6 @@ from lawtrace.environments.legal.retrieval.ranking import Ranker, cut_to_depth, 
 from lawtrace.environments.legal.retrieval.retrievers import make_ranker
 from lawtrace.runs.legal.legal_files import AnswerRow, GridCell, PartRow, RetrievedRow
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
-from lawtrace.runs.stages.cluster_jobs import ModelAccess
-from lawtrace.schemas.events import Json
 from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.model_spec import ModelSpec
 
@@ -221,27 +218,6 @@ async def ask_for_answers(
     for _, of_cell in groupby(units, lambda unit: unit.cell):
         rows += await gather([make(unit) for unit in of_cell])
     return rows
-
-
-@dataclass(frozen=True, slots=True)
-class AnswersJob:
-    """What workers make answers of (`lawtrace.runs.stages.cluster_jobs.Job`). No key of an endpoint is in it.
-
-    Attributes:
-        recipe: as JSON.
-    """
-
-    recipe: Json
-    cases: Sequence[Case]
-    retrieved: Sequence[RetrievedRow]
-
-    def open(self, access: ModelAccess | None, stack: ExitStack) -> Callable[[AnswerUnit], Awaitable[AnswerRow]]:
-        assert access is not None
-        recipe = LegalRecipe.model_validate(self.recipe)
-        encoder = encoders(recipe, access.clients)
-        return AnswerMaker(
-            self.cases, self.retrieved, recipe, clients=access.clients, event_log=access.event_log, encoder=encoder
-        ).make
 
 
 def score_answer(

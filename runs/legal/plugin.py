@@ -28,10 +28,6 @@ PLUGIN = Plugin(
                 "twins": Command(
                     "lawtrace.runs.legal.cli.legal_twins:ask_twins", "Write pairs of questions that differ in one fact."
                 ),
-                "review": Command(
-                    "lawtrace.runs.legal.cli.legal_review:review_questions",
-                    "Rate a sample of questions in the browser.",
-                ),
             },
         )
     },

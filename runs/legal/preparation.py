@@ -61,7 +61,7 @@ async def _extract(context: PreparationContext, products: Products) -> Made:
     assert context.document is not None
     (mapping,) = products[PARTS]
     case = build_case(context.name, context.document, mapping.parts)
-    extracted = await extract_knowledge(case, context.calls("reading", "facts"))
+    extracted = await extract_knowledge(case, context.calls("reading", "application"))
     return Made(complete=not extracted.failures).add(EXTRACTED, [extracted])
 
 
@@ -82,10 +82,7 @@ PREPARATION_STAGES: tuple[Stage[PreparationContext, PreparationContext], ...] = 
         name="extraction",
         produces=(EXTRACTED,),
         needs=lambda _: (PARTS,),
-        depends=lambda context: {
-            **context.document_key(),
-            **context.recipe.roles_key("facts", "rules", "application", "common_sense"),
-        },
+        depends=lambda context: {**context.document_key(), **context.recipe.roles_key("application", "common_sense")},
         run=_extract,
     ),
     Stage(

@@ -8,15 +8,6 @@ from lawtrace.runs.legal.accuracy import Share
 from lawtrace.runs.legal.case_statistics import count_cases, part_lengths
 from lawtrace.runs.legal.grounding import GroundingLine
 from lawtrace.runs.legal.legal_tables import STOP_REASONS, CellLine, DecompositionLine, LegalTables
-from lawtrace.runs.legal.ratings import (
-    CRITERIA,
-    Criterion,
-    RaterScores,
-    RatingRow,
-    latest_ratings,
-    rater_scores,
-    rating_agreement,
-)
 from lawtrace.runs.legal.retrieval_statistics import REFERENCE_RETRIEVER, DepthStatistics, RetrievalLine
 from lawtrace.runs.legal.task_metrics import TaskScore
 from lawtrace.runs.report.tables import (
@@ -31,7 +22,6 @@ from lawtrace.runs.report.tables import (
     make_table,
     p_value,
     share,
-    words,
 )
 from lawtrace.runs.report.text import percent, show_interval
 from lawtrace.runs.scoring.metrics import Interval
@@ -418,49 +408,5 @@ def case_tables(cases: Sequence[Case]) -> tuple[Table, Table]:
                 for line in part_lengths(cases)
             ),
             "paragraphs in each part of a decision, over the cases that have it. Published cases have only two parts.",
-        ),
-    )
-
-
-def rating_tables(ratings: Sequence[RatingRow]) -> tuple[Table, ...]:
-    """M Table 1: the share of questions that the raters found good, and their agreement; none without ratings."""
-    latest = latest_ratings(ratings)
-    scores = rater_scores(latest)
-    if not scores:
-        return ()
-
-    def criterion(line: RaterScores | None, name: Criterion) -> Cell:
-        if line is None:
-            return share(sum(one.shares[name] for one in scores) / len(scores))
-        return share(line.shares[name], interval=line.intervals[name])
-
-    return (
-        make_table(
-            "ratings",
-            "Ratings of questions",
-            (
-                {
-                    "Rater": words(line.rater) if line else words("mean of raters", look="strong"),
-                    "#Rated": line.rated if line else sum(one.rated for one in scores),
-                    **{f"#{name}": criterion(line, name) for name in CRITERIA},
-                }
-                for line in (*scores, None)
-            ),
-            "share of the questions that each rater found good, in brackets its 95 % Wilson interval.",
-        ),
-        make_table(
-            "rating-agreement",
-            "Agreement of raters",
-            (
-                {
-                    "Criterion": line.criterion,
-                    "#Questions": line.questions,
-                    "#Unanimous": share(line.unanimous),
-                    "#Mean Cohen's kappa": decimal(line.kappa),
-                    "#Fleiss' kappa": decimal(line.fleiss),
-                }
-                for line in rating_agreement(latest)
-            ),
-            "on the questions that every rater rated.",
         ),
     )

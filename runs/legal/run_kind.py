@@ -16,6 +16,7 @@ from lawtrace.runs.report.run_kinds import GradedUnit, RunKind, ShownReport
 from lawtrace.runs.scoring.statistics import PairedComparison
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import ConversationKey
+from lawtrace.schemas.errors import InputError
 
 
 class LegalRuns(RunKind):
@@ -48,13 +49,15 @@ class LegalRuns(RunKind):
         on: str | None,
     ) -> CommandResult:
         written = load_legal_recipe(recipe)
+        _refuse_division(on)
         loaded = with_budget(with_values(written, values, "command line"), budget)
         check_parameter_models(written, loaded)
         cases = load_recipe_cases(loaded, str(recipe))
-        return start_legal(loaded, cases, reuse=reuse, dry_run=dry_run, out=out, on=on)
+        return start_legal(loaded, cases, reuse=reuse, dry_run=dry_run, out=out)
 
     def resume(self, folder: Path, *, budget: list[str] | None, on: str | None) -> CommandResult:
-        return resume_legal(folder, budget=budget, on=on)
+        _refuse_division(on)
+        return resume_legal(folder, budget=budget)
 
     def write_report(self, folder: Path) -> ShownReport:
         return report_legal(folder)
@@ -71,6 +74,11 @@ class LegalRuns(RunKind):
             (before.cluster, before.task, before.outcome == "correct", after.outcome == "correct")
             for before, after in pairs
         )
+
+
+def _refuse_division(on: str | None) -> None:
+    if on is not None:
+        raise InputError("--on: a legal run waits for endpoints and is not divided; set conversation.concurrency")
 
 
 def _graded(row: AnswerRow) -> GradedUnit:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from lawtrace.agents.legal.decomposition import AGENT_ROLES
 from lawtrace.agents.legal.scripted.infringement_questions import write_questions
 from lawtrace.agents.legal.scripted.section_classifier import map_parts
-from lawtrace.agents.legal.scripted.term_matcher import apply_terms, cut_paragraphs, infer_alignments
+from lawtrace.agents.legal.scripted.term_matcher import apply_terms, infer_alignments
 from lawtrace.agents.legal.scripted.word_overlap import (
     answer_part,
     answer_question,
@@ -24,8 +24,6 @@ LEGAL_OFFLINE_ROLES: Mapping[str, ScriptedRole] = {
     "sufficiency_judge": ask_back,
     "integrator": integrate_parts,
     "section_mapper": map_parts,
-    "facts": cut_paragraphs,
-    "rules": cut_paragraphs,
     "application": apply_terms,
     "common_sense": infer_alignments,
     "question_writer": write_questions,

@@ -1,4 +1,4 @@
-"""Scripted role agents: paragraphs stay whole, and legal terms are found by word lists.
+"""Scripted role agents: legal terms are found by word lists.
 
 The most frequent name is taken for the controller, which is often right but has no legal basis.
 """
@@ -24,11 +24,6 @@ _VERBS = (
     r"sent|provided|advised|confirmed|obtained|operates?|used|uses|disclosed|issued|transmitted|received|kept|lost|told"
 )
 _TARGET = r"(?!that\b)(?P<target>(?:a |an |the )?[\w’-]+(?: [\w’-]+){0,3})"
-
-
-def cut_paragraphs(messages: Sequence[LLMMessage]) -> str:
-    paragraphs = labelled_json(messages, "paragraphs")
-    return json.dumps({"segments": [{"paragraph": p["paragraph"], "text": p["text"]} for p in paragraphs]})
 
 
 def shown_paragraphs(messages: Sequence[LLMMessage]) -> list[dict[str, str]]:

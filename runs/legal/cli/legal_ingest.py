@@ -41,7 +41,7 @@ def ingest_decision(
     check_output(out, command=command, force=force)
     options = load_legal_recipe(recipe) if recipe else LegalRecipe()
     mapper: tuple[LegalRole, ...] = () if parts else ("section_mapper",)
-    options.check_roles(*mapper, "facts", "rules", "application", "common_sense")
+    options.check_roles(*mapper, "application", "common_sense")
     tree = read_decision(document)
     given = None if parts is None else load_parts(parts)
     corrected = None if given is None else make_mapping(given.parts)

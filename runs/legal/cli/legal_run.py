@@ -9,22 +9,15 @@ import typer
 
 from lawtrace.environments.legal.dataset import LegalDataset
 from lawtrace.prompts.loader import prompts_of
-from lawtrace.runs.cli.options import ClusterOption
 from lawtrace.runs.cli.output_files import check_folder
 from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, override_calls, recipe_flags, with_budget
-from lawtrace.runs.cli.shards import cluster_at
 from lawtrace.runs.cli.stage_runs import resumable
 from lawtrace.runs.legal.legal_files import LEGAL_OUTCOMES
 from lawtrace.runs.legal.legal_plan import LegalPlan, plan_legal_calls
 from lawtrace.runs.legal.legal_recipe import LegalRecipe, check_prompts, load_legal_recipe
 from lawtrace.runs.legal.legal_report import LegalContent, load_legal_content, make_legal_report
-from lawtrace.runs.legal.legal_runner import (
-    check_divisible,
-    load_cases_with_questions,
-    load_recorded_dataset,
-    run_legal,
-)
+from lawtrace.runs.legal.legal_runner import load_cases_with_questions, load_recorded_dataset, run_legal
 from lawtrace.runs.legal.report_tables import accuracy_table, task_table
 from lawtrace.runs.recipe_checks import check_access, check_prices
 from lawtrace.runs.recipe_file import read_prompt_files
@@ -32,7 +25,6 @@ from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.run_kinds import ShownReport, find_run_kind
 from lawtrace.runs.report.tables import filled
 from lawtrace.runs.report.terminal_tables import calls_table, report_table
-from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
 from lawtrace.runs.web.export import TABLES, export_report
@@ -43,21 +35,20 @@ from lawtrace.schemas.errors import InputError
 def run(
     flags: RecipeFlags,
     cases: Annotated[Path | None, typer.Option(help="Dataset: a folder or a file.")] = None,
-    recipe: Annotated[Path | None, typer.Option(help="Legal recipe (TOML); default: the published grid.")] = None,
+    recipe: Annotated[Path | None, typer.Option(help="Legal recipe (TOML); default: 16 cells, offline.")] = None,
     repeated: Annotated[Path | None, typer.Option("--from", help="Repeat this run with its recipe and cases.")] = None,
     reuse: Annotated[Path | None, typer.Option(help="Reuse stage files of this run with identical inputs.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the planned model calls and exit.")] = False,
     out: Annotated[Path | None, typer.Option(help="Run folder; default: a new one below logs/.")] = None,
-    on: ClusterOption = None,
 ) -> CommandResult:
     """Answer all questions in every cell of the grid."""
     resolved = override_calls(flags, _load_recipe(recipe, repeated))
     dataset = _load_cases(cases, repeated, resolved, str(recipe))
-    return start_legal(resolved, dataset, reuse=reuse, dry_run=dry_run, out=out, on=on)
+    return start_legal(resolved, dataset, reuse=reuse, dry_run=dry_run, out=out)
 
 
 def start_legal(
-    recipe: LegalRecipe, dataset: LegalDataset, *, reuse: Path | None, dry_run: bool, out: Path | None, on: str | None
+    recipe: LegalRecipe, dataset: LegalDataset, *, reuse: Path | None, dry_run: bool, out: Path | None
 ) -> CommandResult:
     """Run the recipe on the cases, or print its plan. Its log has no path of the cases:
     the run has a copy of them."""
@@ -66,8 +57,6 @@ def start_legal(
     check_prompts(prompts)
     if "offline" in resolved.models and prompts_of(prompts)["meta_llm"].verbatim:
         raise InputError("models: 'offline' cannot read the published prompt file; name a model")
-    if on is not None:
-        check_divisible(resolved)
     plan = plan_legal_calls(resolved, dataset.cases)
     check_prices(resolved, [line.model for line in plan.calls])
     if dry_run:
@@ -76,11 +65,8 @@ def start_legal(
     if out is not None:
         check_folder(out)
     folder = RunFolder(out) if out else new_run_folder(resolved.name)
-    with (
-        cluster_at(on) as cluster,
-        EventLogFile.create(folder.path, recipe=resolved.model_dump(mode="json")) as event_log,
-    ):
-        return _execute(resolved, dataset, folder, event_log, reuse=reuse, cluster=cluster)
+    with EventLogFile.create(folder.path, recipe=resolved.model_dump(mode="json")) as event_log:
+        return _execute(resolved, dataset, folder, event_log, reuse=reuse)
 
 
 def _load_recipe(recipe: Path | None, repeated: Path | None) -> LegalRecipe:
@@ -124,7 +110,7 @@ def _plan_result(plan: LegalPlan) -> CommandResult:
     return CommandResult(plan.model_dump(mode="json"), [table])
 
 
-def resume_legal(directory: Path, *, budget: list[str] | None, on: str | None) -> CommandResult:
+def resume_legal(directory: Path, *, budget: list[str] | None) -> CommandResult:
     """Continue an interrupted run; ``budget`` overrides the recipe's."""
     folder = RunFolder(directory)
     with EventLogFile.resume(directory) as event_log:
@@ -133,24 +119,15 @@ def resume_legal(directory: Path, *, budget: list[str] | None, on: str | None) -
         plan = plan_legal_calls(recipe, dataset.cases)
         check_prices(recipe, [line.model for line in plan.calls])
         check_access(plan, directory.name)
-        with cluster_at(on) as cluster:
-            return _execute(recipe, dataset, folder, event_log, cluster=cluster)
+        return _execute(recipe, dataset, folder, event_log)
 
 
 def _execute(
-    recipe: LegalRecipe,
-    dataset: LegalDataset,
-    folder: RunFolder,
-    event_log: EventLogFile,
-    *,
-    reuse: Path | None = None,
-    cluster: Cluster | None,
+    recipe: LegalRecipe, dataset: LegalDataset, folder: RunFolder, event_log: EventLogFile, *, reuse: Path | None = None
 ) -> CommandResult:
     progress = ProgressBars()
     with resumable(folder.path):
-        running = run_legal(
-            recipe, folder, event_log=event_log, dataset=dataset, progress=progress, reuse=reuse, cluster=cluster
-        )
+        running = run_legal(recipe, folder, event_log=event_log, dataset=dataset, progress=progress, reuse=reuse)
         answers = asyncio.run(running)
     return _result(folder.path, len(answers))
 

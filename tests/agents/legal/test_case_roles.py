@@ -44,7 +44,7 @@ def says(answer: Mapping[str, Any]) -> Script:
 def calls(prompts: Prompts = DEFAULT_PROMPTS, **scripts: Script) -> RoleCalls:
     return RoleCalls(
         Cast(LEGAL_OFFLINE_ROLES, "scripted", prompts, **scripts),
-        Context(stage="reading", role="facts"),
+        Context(stage="reading", role="application"),
         MemoryEventLog(),
         most_rounds=2,
     )
@@ -72,34 +72,6 @@ async def test_offline_agents_extract_chunks() -> None:
         entry["entity_or_concept"]: entry["legal_alignment"] for entry in applied if "legal_alignment" in entry
     }.items()
     assert all(chunk.paragraphs for chunk in reading.case.chunks)
-
-
-async def test_a_paragraph_without_segments_stays_whole() -> None:
-    cut = {
-        "segments": [{"paragraph": "4", "text": "The laptop was stolen."}, {"paragraph": "4", "text": "told nobody."}]
-    }
-    reading = await read(facts=says(cut))
-    facts = [chunk for chunk in reading.case.chunks if chunk.agent == "F"]
-    assert [(chunk.ref, chunk.text) for chunk in facts] == [
-        ("F:3", "3. Bottle Works kept customer records on a laptop."),
-        ("F:4/1", "4. The laptop was stolen."),
-        ("F:4/2", "4. told nobody."),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("segment", "reason"),
-    [
-        ({"paragraph": "9", "text": "The laptop"}, "which is not a paragraph"),
-        ({"paragraph": "", "text": "The laptop"}, "which is not a paragraph"),
-        ({"paragraph": "4", "text": "The tablet was stolen."}, "does not occur in paragraph 4"),
-        ({"paragraph": "4", "text": " "}, "is empty"),
-    ],
-)
-async def test_segments_without_a_valid_citation_are_rejected(segment: dict[str, str], reason: str) -> None:
-    reading = await read(facts=says({"segments": [segment]}))
-    assert any(reason in said for said in reading.refused)
-    assert [ref for ref in refs(reading) if ref.startswith("F")] == ["F:3", "F:4"]
 
 
 @pytest.mark.parametrize(
@@ -207,8 +179,8 @@ async def test_questions_in_the_published_form_are_accepted(form: str) -> None:
 
 
 async def test_unusable_answers_lose_no_fact() -> None:
-    reading = await read(facts=lambda messages: "no", application=lambda messages: "no")
-    assert len(reading.failures) == 2
+    reading = await read(application=lambda messages: "no")
+    assert len(reading.failures) == 1
     assert refs(reading) == ["LR:2", "F:3", "F:4"]
 
 

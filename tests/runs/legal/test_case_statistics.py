@@ -5,7 +5,7 @@ from lawtrace.environments.documents.pages import text_lines
 from lawtrace.environments.legal.case import build_case
 from lawtrace.environments.legal.document_parts import PartRange
 from lawtrace.runs.legal.case_statistics import element_counts, part_lengths
-from lawtrace.runs.legal.charts import Bar, case_figures, question_bars
+from lawtrace.runs.legal.charts import case_figures
 from tests.support.legal.small_cases import BOTTLES
 
 DOCUMENT = parse_document(text_lines("\n".join(f"{number}. Paragraph." for number in range(1, 7))).lines)
@@ -40,15 +40,12 @@ def test_elements_count_paragraphs_and_mark_complete_decisions() -> None:
     assert (bottles.whole, bottles.counts["Rule"], bottles.counts["Issue and Conclusion"]) == (False, 2, 0)
 
 
-def test_the_description_of_bars_contains_every_number() -> None:
-    kinds, decisions = question_bars([CASE, BOTTLES])
-    assert kinds == [Bar("bottles", (2, 1))]
-    assert decisions == [Bar("bottles", (3, 0))]
+def test_figures_of_cases_shade_counts_by_their_share() -> None:
     figures = case_figures([CASE, BOTTLES])
     assert [figure.title.split()[0] for figure in figures] == ["Elements", "Questions", "Questions"]
-    assert "six: Rule 1, Facts 2, Application 0, Issue and Conclusion 1." in figures[0].svg
-    assert "bottles: yes/no 2, A–D 1." in figures[1].svg
-    assert "n = 5 *" in figures[0].svg
-    assert "n = 4 *" not in figures[0].svg
     assert [figure.title for figure in case_figures([CASE])] == [figures[0].title]
-    assert figures[1].table.frame().to_dict("records") == [{"Case": "bottles", "yes/no": 2, "A–D": 1}]
+    argument, kinds, _ = (figure.table for figure in figures)
+    assert [row.cells[0].text for row in argument.rows] == ["six", "bottles *"]
+    assert kinds.frame().to_dict("records") == [{"Case": "bottles", "yes/no": 2, "A–D": 1}]
+    assert [cell.shade for cell in kinds.rows[0].cells[1:]] == [2 / 3, 1 / 3]
+    assert all("<svg" in figure.svg for figure in figures)

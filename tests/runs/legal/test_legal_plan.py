@@ -109,7 +109,9 @@ def test_a_dry_run_makes_no_call_and_writes_no_file(
 ) -> None:
     write_rows(tmp_path / "cases.jsonl", BOOK.cases)
     recipe = tmp_path / "legal.toml"
-    recipe.write_text('contexts = ["F"]\nretrievers = ["bm25"]\nmodels = ["openai:a"]\n', encoding="utf-8")
+    recipe.write_text(
+        'contexts = ["F"]\nretrievers = ["bm25"]\ndepths = [1, 2, 3]\nmodels = ["openai:a"]\n', encoding="utf-8"
+    )
     before = sorted(os.walk(tmp_path))
     with serving(answer_and_cite) as server:
         server.connect(monkeypatch)

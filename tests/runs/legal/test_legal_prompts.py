@@ -70,7 +70,7 @@ def test_roles_that_prepare_cases_use_the_prompt_files(tmp_path: Path) -> None:
     recipe = recipe_with(tmp_path, ROLES)
     call("ingest", tmp_path / "notice.txt", "--recipe", recipe, "--out", tmp_path / "case.jsonl")
     call("questions", tmp_path / "case.jsonl", "--recipe", recipe, "--out", tmp_path / "asked.jsonl")
-    preparing = ("section_mapper", "facts", "rules", "application", "common_sense")
+    preparing = ("section_mapper", "application", "common_sense")
     assert prompts_used(tmp_path / "case.events") == {f"my_{role}" for role in preparing}
     assert prompts_used(tmp_path / "asked.events") == {"my_question_writer"}
 

@@ -67,7 +67,7 @@ def test_depths_share_a_ranking_and_can_be_per_agent(tmp_path: Path) -> None:
 def test_a_prompt_is_sent_once_and_its_answer_counts_in_every_cell_that_has_it(tmp_path: Path) -> None:
     """Questions without a passage have one prompt in all 48 cells."""
     bare = LegalDataset((BOTTLES.model_copy(update={"chunks": ()}),))
-    answers = run_grid(LegalRecipe(retrievers=("bm25",), trials=2), tmp_path / "bare", bare)
+    answers = run_grid(LegalRecipe(retrievers=("bm25",), depths=(1, 3, 5), trials=2), tmp_path / "bare", bare)
     assert len(answers) == 8 * 3 * 2 * len(BOTTLES.questions)
     with EventLogFile.open(tmp_path / "bare") as event_log:
         assert sum(1 for _ in event_log.entries(kind="model_call")) == 2 * len(BOTTLES.questions)

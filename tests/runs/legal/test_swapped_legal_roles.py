@@ -24,7 +24,7 @@ MODEL = "openai:swapped"
 GRID = 'contexts = ["F+LR+AR+CS"]\nretrievers = ["bm25"]\ndepths = [2]\n'
 
 
-PREPARING = ("section_mapper", "facts", "rules", "application", "common_sense")
+PREPARING = ("section_mapper", "application", "common_sense")
 
 
 def roles(swapped: str, *others: str) -> str:
@@ -61,7 +61,7 @@ def check(server: OpenAIServer, folder: Path, roles: set[str]) -> None:
     [
         "section_mapper",
         "question_writer",
-        *(pytest.param(role, marks=pytest.mark.slow) for role in ("facts", "rules", "application", "common_sense")),
+        *(pytest.param(role, marks=pytest.mark.slow) for role in ("application", "common_sense")),
     ],
 )
 def test_a_role_that_prepares_cases(
