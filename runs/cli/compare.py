@@ -13,10 +13,12 @@ from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.run_comparison import RunComparison, compare_folders, comparison_table
 from lawtrace.runs.report.run_kinds import outcome_label
 from lawtrace.runs.report.terminal_tables import report_table
-from lawtrace.runs.report.text import visible
+from lawtrace.runs.report.text import cut, visible
 from lawtrace.schemas.errors import InputError
 
 MAX_FLIPS = 20
+MAX_REASON = 300
+"""Characters of the reason of an outcome; --json has all."""
 
 
 def compare(
@@ -50,6 +52,6 @@ def _shown(comparison: RunComparison) -> Iterator[RenderableType]:
         place = f"{flip.variant}: {flip.task}" if flip.variant else flip.task
         yield Note(f"{visible(place)}, {flip.style}{trial}, {visible(flip.model)}: {before} -> {after}")
         for reason in flip.reasons:
-            yield Note(f"    {visible(reason)}")
+            yield Note(f"    {visible(cut(reason, MAX_REASON))}")
     if len(comparison.flips) > MAX_FLIPS:
         yield Note(f"... and {len(comparison.flips) - MAX_FLIPS} more flips; --json lists them all")

@@ -67,8 +67,7 @@ class VerdictIndex:
         outcome = given.get("outcome")
         failing = self.kind is None and outcome == FAILING and bool(given.pop("outcome"))
         if outcome is not None and not failing and outcome not in self.outcomes:
-            choices = (*self.outcomes, *(() if self.kind else (FAILING,)))
-            raise InputError(f"unknown outcome {outcome!r}; choose one of {', '.join(choices)}")
+            raise InputError(f"unknown outcome {outcome!r}; choose one of {', '.join(self.choices)}")
         return [
             one
             for one in self.verdicts
@@ -77,6 +76,11 @@ class VerdictIndex:
             and model in (None, one.model, one.contender)
             and all(getattr(one, name) == value for name, value in given.items())
         ]
+
+    @property
+    def choices(self) -> dict[str, OutcomeLabel | str]:
+        """What an outcome can be chosen by, with labels: each, and *failing*."""
+        return {**self.outcomes, **({} if self.kind else {FAILING: "failing"})}
 
     def conversations(self, outcome: str | None, rule: str | None) -> list[str]:
         """The ids of those with the outcome, or whose verdict names the rule. Raises InputError without any."""

@@ -1,5 +1,6 @@
 """The pages over all runs: the list of runs, and the comparison of two."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -8,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from lawtrace.runs.report.run_comparison import compare_folders, comparison_table
+from lawtrace.runs.report.run_comparison import Flip, compare_folders, comparison_table
 from lawtrace.runs.report.run_index import RunListing
 from lawtrace.runs.report.transcript_diff import diff_conversations
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -56,7 +57,7 @@ class IndexPages(Pages):
 
     def compare(self, request: Request) -> Response:
         """Two runs, or two models: attempts with different outcomes, and conversations that differ."""
-        index, asked = self._frame.index, parameters(request, "model", "against")
+        index, asked = self._frame.index, parameters(request, "model", "against", "change")
         names = request.query_params.getlist("run")
         shown: dict[str, Any] = {
             "names": names,
@@ -75,7 +76,15 @@ class IndexPages(Pages):
         found: dict[str, Any] = {"comparison": None, "error": ""}
         try:
             comparison = compare_folders(first.path, second.path, models)
-            found = {"comparison": comparison, "error": "", "table": comparison_table(comparison)}
+            changes = Counter(map(_change, comparison.flips))
+            wanted = request.query_params.get("change")
+            found = {
+                "comparison": comparison,
+                "error": "",
+                "table": comparison_table(comparison),
+                "changes": dict(changes.most_common()),
+                "flips": [flip for flip in comparison.flips if wanted in (None, "", _change(flip))],
+            }
         except InputError as invalid:
             found["error"] = str(invalid)
         page = max(1, query_number(request, "page", 1))
@@ -89,6 +98,11 @@ class IndexPages(Pages):
             "diffs": differing[:PAGE_SIZE],
             "paging": Pagination(page, None, len(differing) > PAGE_SIZE),
         }
+
+
+def _change(flip: Flip) -> str:
+    """How an outcome changed from the first side to the second, as a filter."""
+    return " → ".join(flip.outcomes)
 
 
 _RUN_KEYS: Mapping[str, Callable[[RunListing], Any]] = {

@@ -243,8 +243,8 @@ def test_an_ablation_is_listed_with_its_environments_and_compared_as_a_whole(abl
     models = {"run": ["ablated", "ablated"], "model": "baseline:literal", "against": "baseline:reference"}
     page = TestClient(make_app(make_viewer(ablated)), base_url=LOOPBACK).get("/compare", params=models).text
     assert "ablated (baseline:literal) compared with ablated (baseline:reference)" in page
-    assert "shield=off: <b>" in page
-    assert "shield=refuse: <b>" in page
+    assert "shield=off: banking-" in page
+    assert "shield=refuse: banking-" in page
 
 
 def test_two_models_of_a_run_are_compared_and_both_are_named(browse: TestClient) -> None:
@@ -259,6 +259,37 @@ def test_two_models_of_a_run_are_compared_and_both_are_named(browse: TestClient)
     assert "Choose two runs over the same tasks" in one
     assert '<option value="small" selected>' in one
     assert 'href="/compare?run=small"' in browse.get("/runs/small/").text
+
+
+def test_a_comparison_has_both_reasons_of_each_attempt_and_filters_by_change(browse: TestClient) -> None:
+    address = "/compare?run=small&run=small&model=baseline:literal&against=baseline:reference"
+    page = browse.get(address).text
+    shown = [row for row in rows(page) if "unsafe_success" in row or "unsafe success" in row]
+    assert len(shown) == 4
+    assert all(row.count('<td class="why">') == 2 for row in shown)
+    assert "rule" in re.sub(r"<[^>]+>", " ", shown[0])
+    assert not [row for row in rows(browse.get(address + "&change=none").text) if 'class="why"' in row]
+    chosen = browse.get(address + "&change=unsafe_success → safe_success").text
+    assert len([row for row in rows(chosen) if 'class="why"' in row]) == 4
+
+
+def test_the_list_of_attempts_offers_all_that_fail(browse: TestClient) -> None:
+    assert '<option value="failing">failing</option>' in browse.get("/runs/small/attempts").text
+    failing = rows(browse.get("/runs/small/attempts?outcome=failing").text)
+    assert len(failing) == 4
+    assert not [row for row in failing if "baseline:reference" in row]
+
+
+def test_an_attempt_leads_to_the_ones_beside_it_and_folds_rules_that_did_not_trigger(browse: TestClient) -> None:
+    first, second = (browse.get(f"/runs/small/attempts/{number}").text for number in (1, 2))
+    assert 'rel="prev"' not in first
+    assert '<a rel="next" href="/runs/small/attempts/2">' in first
+    assert '<a rel="prev" href="/runs/small/attempts/1">' in second
+    assert "The same task: " in first
+    (number, names) = re.findall(r"<summary>(\d+) rules not triggered</summary><p>(.*?)</p>", first)[0]
+    assert names.count("<a href") == int(number)
+    assert ", not triggered" not in first
+    assert re.search(r"<title>.*baseline.*, small</title>", first)
 
 
 @pytest.mark.parametrize("file", ["..%2freport.html", "report.html", "none.csv", "events.sqlite"])
