@@ -15,8 +15,8 @@ from lawtrace.agents.participants import CodeCheck, Objections, Role, RoleFailur
 from lawtrace.environments.documents.decision import Paragraph
 from lawtrace.schemas.models import FrozenModel
 
-WINDOW_CHARACTERS = 80_000
-"""The most text of a decision that one request shows."""
+PARAGRAPHS_AT_ONCE = 150
+"""Paragraphs of a decision that one request for its facts shows."""
 
 MOST_LENGTH = 1.6
 """Length of a longer sentence over that of its counterpart, beyond 20 characters."""
@@ -136,14 +136,9 @@ async def find_facts(
 ) -> tuple[str, ValidItems[FoundFact]]:
     """The name of the party, and the facts that the paragraphs state about the topics."""
     parties: list[str] = []
-    windows: list[list[Paragraph]] = [[]]
-    for paragraph in paragraphs:
-        if sum(len(one.text) for one in windows[-1]) > WINDOW_CHARACTERS - len(paragraph.text):
-            windows.append([])
-        windows[-1].append(paragraph)
 
-    async def find(window: Sequence[Paragraph]) -> ValidItems[FoundFact]:
-        texts = texts_of(window)
+    async def find(batch: Sequence[Paragraph]) -> ValidItems[FoundFact]:
+        texts = texts_of(batch)
 
         def facts_of(answer: FoundFacts) -> Sequence[FoundFact]:
             parties.append(answer.party.strip())
@@ -154,12 +149,12 @@ async def find_facts(
             facts_of,
             lambda found: check_fact(found, texts, known),
             opening="List the facts.",
-            unit=window[0].ref,
+            unit=batch[0].ref,
             topics=as_json(topics),
-            paragraphs=paragraphs_as_json(window),
+            paragraphs=paragraphs_as_json(batch),
         )
 
-    found = await asyncio.gather(*(find(window) for window in windows if window))
+    found = await asyncio.gather(*map(find, calls.batches(FACT_FINDER.name, paragraphs, PARAGRAPHS_AT_ONCE)))
     return next(filter(None, parties), ""), ValidItems(
         kept=tuple(fact for one in found for fact in one.kept),
         refused=tuple(reason for one in found for reason in one.refused),

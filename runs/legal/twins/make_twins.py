@@ -145,7 +145,7 @@ class _CaseMaker:
         ]
         party, found = await find_facts(self._paragraphs, topics, _known(self._rules), self._calls)
         self._note(found)
-        return CaseFacts(case=self.case.id, party=party, facts=found.kept)
+        return CaseFacts(case=self.case.id, party=party or self.case.id, facts=found.kept)
 
     def _note(self, items: ValidItems[FoundFact] | ValidItems[FactWording]) -> None:
         self._refused += [*items.refused, *([items.failure] if items.failure else [])]

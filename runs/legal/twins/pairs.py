@@ -69,11 +69,12 @@ def make_pairs(issue: Issue, rules: Rules, seed: int) -> list[Twins]:
     found: list[Twins] = []
     for again in (False, True):
         for base in [(), *((name,) for name in names)]:
+            first = _side(issue, rules, base)
             for name in order.sample(names, len(names)):
-                if len(found) == MOST_PAIRS or name in base or (name in turned and not again):
+                if first is None or len(found) == MOST_PAIRS or name in base or (name in turned and not again):
                     continue
-                first, second = _side(issue, rules, base), _side(issue, rules, (*base, name))
-                if first is None or second is None or first.infringed == second.infringed:
+                second = _side(issue, rules, (*base, name))
+                if second is None or first.infringed == second.infringed:
                     continue
                 sets = {frozenset(first.values.items()), frozenset(second.values.items())}
                 if not sets & used:

@@ -197,6 +197,14 @@ def test_models_find_word_review_and_read(
     questions = [question for case in dataset.cases for question in case.questions]
     assert all("better" in question.text for question in questions)
     assert {question.twin.read_by for question in questions if question.twin} == {MODEL}
+    (tmp_path / "run.toml").write_text(f'models = ["{MODEL}"]\ncontexts = ["F+LR+AR"]\nretrievers = ["bm25"]\n')
+    with serving(lambda request: '{"answer": "Yes"}') as server:
+        server.connect(monkeypatch)
+        ran = lawtrace.json("legal", "run", "--cases", "cases", "--recipe", "run.toml", "--out", "run")
+        sent = json.dumps(server.requests)
+    assert {score["score"] for score in ran["tasks"]} == {0.0}  # one answer to both twins
+    assert "so with in_place" in sent
+    assert not [mark for mark in ("infringed_32_1", "kept_32_1", "deciding", "proof") if mark in sent]
     found = json.loads(Path(written["facts"]).read_text(encoding="utf-8"))
     assert found["facts"] == FACTS
 
