@@ -57,7 +57,7 @@ def read_lines(path: Path, profile: Profile) -> DocumentLines:
             read_bytes(path)  # checks the limits
             printed = read_pdf(path)
             found = text_lines(printed.text, profile)
-            return DocumentLines(found.lines, (*printed.notes, *found.notes), (*printed.running_heads, *found.left_out))
+            return DocumentLines(found.lines, (*printed.notes, *found.notes))
         case ".txt" | ".text" if len(_MARKDOWN.findall(text := read_text(path))) < _LEAST_HEADINGS:
             return text_lines(text, profile)
         case ".txt" | ".text" | ".md" | ".markdown":

@@ -86,7 +86,7 @@ def read_legal_text(path: Path) -> LegalText:
             text = parse_oscal(read_text(path))
         else:
             read = read_lines(path, "law")
-            text = parse_legal_text(read.lines).model_copy(update={"notes": read.notes, "left_out": read.left_out})
+            text = parse_legal_text(read.lines).model_copy(update={"notes": read.notes})
     except InputError as error:
         raise error if str(path) in str(error) else InputError(f"{path}: {error}") from error
     if not any(char.isalpha() for provision in text.provisions() for char in provision.text):

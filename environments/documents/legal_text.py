@@ -75,14 +75,12 @@ class LegalText(StrictModel):
     Attributes:
         title: the text before the first division or unit.
         notes: footnotes, taken out of the running text.
-        left_out: page numbers and running heads.
         parse_warnings: points to review: gaps in the numbering, ambiguous labels.
     """
 
     title: str = ""
     nodes: tuple[Node, ...] = Field(min_length=1)
     notes: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
     parse_warnings: tuple[str, ...] = ()
 
     def walk(self) -> Iterator[Node]:
@@ -90,7 +88,7 @@ class LegalText(StrictModel):
             yield from node.walk()
 
     def words(self) -> Iterator[str]:
-        """The whole text in order, without footnotes and `left_out`."""
+        """The whole text in order, without footnotes."""
         if self.title:
             yield self.title
         for node in self.nodes:
@@ -110,7 +108,7 @@ class LegalText(StrictModel):
         return tuple(dict.fromkeys(line for line in self.title.split("\n") if line))
 
     def layout(self, chosen: Collection[str] | None = None) -> str:
-        """The text in the order and with the labels of the document, without footnotes and `left_out`.
+        """The text in the order and with the labels of the document, without footnotes.
 
         Args:
             chosen: citations of provisions; only these are shown, below the headings and opening words that they need,

@@ -26,8 +26,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class DocumentLines:
-    """The lines of a document, its footnotes, and page numbers and running heads, which are no lines of it."""
+    """The lines of a document without page numbers and running heads, and its footnotes, which are no lines of it."""
 
     lines: Sequence[Line]
     notes: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()

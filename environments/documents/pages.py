@@ -54,21 +54,13 @@ def text_lines(text: str, profile: Literal["law", "decision"] = "decision") -> D
     """
     pages = _split_pages(text)
     if profile == "law":
-        lines = _without_running_heads(pages, anywhere=False)
-        return DocumentLines([line for page in lines for line in page], left_out=_left_out(text, lines))
+        return DocumentLines([line for page in _without_running_heads(pages, anywhere=False) for line in page])
     pages = [[line for line in page if not _LEADERS.search(line.text)] for page in pages]
     pages, notes = _without_footnotes(_without_running_heads(pages, anywhere=True))
     lines = [line for page in pages for line in page]
     if len(pages) > 1:
         lines = [line for line in lines if not (line.text.startswith(" " * 8) and _MARKS.match(line.text))]
     return DocumentLines(lines, tuple(notes))
-
-
-def _left_out(text: str, pages: Sequence[Sequence[Line]]) -> tuple[str, ...]:
-    """The rows of the text that are on no page."""
-    kept = Counter(line.text for page in pages for line in page)
-    rows = Counter(row.rstrip() for row in re.split(r"[\n\f]", text) if row.strip())
-    return tuple((rows - kept).elements())
 
 
 def _split_pages(text: str) -> list[list[Line]]:

@@ -6,7 +6,7 @@ height of most pages. Positions and sizes are those of pdfplumber (pdfminer.six)
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import pairwise
@@ -40,13 +40,8 @@ _MOST = 0.5
 """Share of the pages on which a running head occurs, at least."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
-    text: str
-    left: float
-    right: float
-    bottom: float
-    size: float
+_Word = Mapping[str, Any]
+"""Of pdfplumber: text, x0, x1, bottom and size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +62,10 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class PdfText:
-    """The text with form feeds between pages, the footnotes, and the running heads."""
+    """The text with form feeds between pages, without running heads, and the footnotes."""
 
     text: str
     notes: tuple[str, ...]
-    running_heads: tuple[str, ...]
 
 
 def read_pdf(path: Path) -> PdfText:
@@ -102,17 +96,16 @@ def read_pdf(path: Path) -> PdfText:
     heights = sorted(height for height in between if height > _SMALL * usual)
     gap = _GAP * heights[len(heights) // _USUAL] if heights else 0.0
     heads = _running_heads(pages)
-    texts, notes, left_out = list[str](), list[str](), list[str]()
+    texts, notes = list[str](), list[str]()
     for page in pages:
         lines: list[str] = []
         for column in page:
             rows = [row for row in column if row.head not in heads]
-            left_out += [row.text for row in column if row.head in heads]
             last = max((place for place, row in enumerate(rows) if row.size > _SMALL * usual), default=-1)
             lines += _lines(rows[: last + 1], gap)
             notes += [row.text for row in rows[last + 1 :]]
         texts.append("\n".join(lines))
-    return PdfText("\f".join(texts), _joined_notes(notes), tuple(left_out))
+    return PdfText("\f".join(texts), _joined_notes(notes))
 
 
 def _check_limits(path: Path, pages: Sequence[Any]) -> None:
@@ -159,39 +152,36 @@ class _Content:
 
 def _read_page(page: Any) -> list[list[_Row]]:  # noqa: ANN401 (an untyped optional library)
     """The rows of each column."""
-    words = [
-        _Word(word["text"], word["x0"], word["x1"], word["bottom"], round(word["size"], 1))
-        for word in page.extract_words(extra_attrs=["size"])
-    ]
+    words: list[_Word] = page.extract_words(extra_attrs=["size"])
     height, middle = float(page.height) or 1.0, float(page.width) / 2
     return [_rows(column, height) for column in _columns(words, middle, height)]
 
 
 def _columns(words: Sequence[_Word], middle: float, height: float) -> list[list[_Word]]:
     """Two columns if hardly a word of the text crosses the middle of the page, else one."""
-    inner = [word for word in words if _MARGIN < word.bottom / height < 1 - _MARGIN]
-    crossing = sum(word.left < middle + 4 and word.right > middle - 4 for word in inner)
-    right = sum(word.left > middle for word in inner)
+    inner = [word for word in words if _MARGIN < word["bottom"] / height < 1 - _MARGIN]
+    crossing = sum(word["x0"] < middle + 4 and word["x1"] > middle - 4 for word in inner)
+    right = sum(word["x0"] > middle for word in inner)
     if crossing > 0.01 * len(inner) or right < 0.2 * len(inner):
         return [[*words]]
-    return [[word for word in words if word.right <= middle + 4], [word for word in words if word.right > middle + 4]]
+    return [[word for word in words if word["x1"] <= middle + 4], [word for word in words if word["x1"] > middle + 4]]
 
 
 def _rows(words: Sequence[_Word], height: float) -> list[_Row]:
     """Words of about the same height as rows, from the top."""
     rows: list[list[_Word]] = []
-    for word in sorted(words, key=lambda word: word.bottom):
-        if rows and word.bottom - rows[-1][0].bottom < 0.3 * word.size:
+    for word in sorted(words, key=lambda word: word["bottom"]):
+        if rows and word["bottom"] - rows[-1][0]["bottom"] < 0.3 * word["size"]:
             rows[-1].append(word)
         else:
             rows.append([word])
     return [
         _Row(
-            " ".join(word.text for word in sorted(row, key=lambda word: word.left)),
+            " ".join(word["text"] for word in sorted(row, key=lambda word: word["x0"])),
             len(row),
-            row[0].bottom / height,
-            row[0].bottom,
-            max(word.size for word in row),
+            row[0]["bottom"] / height,
+            row[0]["bottom"],
+            round(max(word["size"] for word in row), 1),
         )
         for row in rows
     ]
