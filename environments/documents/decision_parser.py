@@ -35,6 +35,13 @@ _OPENING = re.compile(
 )
 """Words of a first heading that follows the title and that nothing marks."""
 
+_TELLING = re.compile(
+    r"\b(?:introduction|summary|framework|background|facts|contraventions?|infringements?|breach(?:es)?|seriousness"
+    r"|penalty|decision|conclusion|findings?|appeals?|factors|intent)\b",
+    re.IGNORECASE,
+)
+"""Words of a heading that stands between a number and the text of its paragraph."""
+
 _BLOCK_LINES = 8
 """Lines above a number that may hold headings."""
 
@@ -146,6 +153,7 @@ def _split_joined(lines: Sequence[Line]) -> list[Line]:
             heading = before["heading"]
             if len(heading.split()) <= _JOINED_WORDS and not _REFERRING.search(heading) and not _VERB.search(heading):
                 found += [replace(line, text=heading, gap=True), replace(line, text=before["rest"], gap=True)]
+                last = int(before["number"])
                 continue
         if after and len(after["heading"].split()) <= _JOINED_WORDS and not _VERB.search(after["heading"]):
             found += [replace(line, text=after["text"]), replace(line, text=after["heading"], gap=True)]
@@ -298,7 +306,9 @@ class _Parser:
             below = self._numbers[end].number if end < len(self._lines) else ()
             whole = place + sum(one.lines for one in headings) == end
             counts = titled[depth] >= min(depths[depth], max(_LEAST_COUNTED, _MOST_TITLED * depths[depth])) > 1
-            joined = whole and len(headings[0].text.split()) <= _JOINED_WORDS and not _VERB.search(headings[0].text)
+            text = headings[0].text
+            joined = len(text.split()) <= _JOINED_WORDS and not _VERB.search(text)
+            joined = joined and (whole or (len(text) < self._width / 2 and _TELLING.search(text) is not None))
             parent = whole and below[:-1] == number
             if not (counts or parent or joined):
                 continue
@@ -307,6 +317,10 @@ class _Parser:
             if counts or parent:
                 label = ".".join(map(str, number))
                 headings[0] = replace(headings[0], text=f"{label}. {headings[0].text}", rank=top + depth - 1)
+            elif not whole:  # the number is that of the text below the heading
+                begun = place + sum(one.lines for one in headings)
+                self._numbers[begun] = replace(self._numbers[place], place=begun, rest=self._lines[begun].text.strip())
+                self._missing[begun] = self._missing.get(place, 0)
             found[place] = headings
             del self._numbers[place]
 

@@ -152,6 +152,19 @@ def test_headings_within_an_annex() -> None:
     assert [paragraph.ref for paragraph in document.paragraphs()] == ["1", "Annex 1/1"]
 
 
+@pytest.mark.parametrize(
+    "joined", ["{a} {h}\n\n{n}. {b}", "{a}\n\n{h} {n}. {b}", "{a}\n\n{n}. {h}\n\n{b}", "{a}\n\n{n}.\n{h}\n\n{b}"]
+)
+def test_headings_joined_to_a_number_or_to_the_paragraph_above(joined: str) -> None:
+    long = "goes on until it fills\nmore than one line of the page, which is as wide as this."
+    texts = [f"Paragraph {number} of the decision about Bottle Works {long}" for number in range(1, 5)]
+    text = joined.format(a=f"1. {texts[0]}", h="Legal framework", n=2, b=texts[1])
+    text = joined.format(a=text, h="Background to the case", n=3, b=texts[2])
+    document = parsed(f"NOTICE\n\nTo: Bottle Works\n\n{text}\n\n4. {texts[3]}\n")
+    assert outline(document) == {"": ["1"], "Legal framework": ["2"], "Background to the case": ["3", "4"]}
+    assert [one.text for one in document.paragraphs()] == [" ".join(one.split()) for one in texts]
+
+
 def test_restarted_numbering_is_a_warning() -> None:
     document = parsed("Notice\n\n1. It was lost.\n\nFindings\n\n1. It was broken.\n")
     assert [paragraph.ref for paragraph in document.paragraphs()] == ["1", "2:1"]
