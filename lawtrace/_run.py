@@ -18,8 +18,11 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_task_rows
+from lawtrace.runs.tasks import Task
+from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.findings import HabitRow
+from lawtrace.schemas.log_entries import MessageSent
 from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.verdict_rows import Verdict
 
@@ -92,6 +95,25 @@ class Run:
         before they had any. Raises InputError if the run has none (yet)."""
         folders = stage_folders(RunFolder(self.path))
         return Verdicts(row for folder, variant in folders for row in _read_verdicts(folder, variant or ""))
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """The tasks, those of all variants of an ablation. Raises InputError if the run has none (yet)."""
+        return tuple(
+            task for folder, _ in stage_folders(RunFolder(self.path)) for task in read_task_rows(folder.tasks).valid()
+        )
+
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """What each model did: its answer, the calls with their results, how it ended. Raises InputError as `tasks`."""
+        folders = stage_folders(RunFolder(self.path))
+        return tuple(row for folder, _ in folders for row in read_rows(folder.attempts, Attempt))
+
+    @property
+    def messages(self) -> tuple[MessageSent, ...]:
+        """All messages of all conversations, in order. Raises InputError if the event log cannot be read."""
+        with EventLogFile.open(self.path) as event_log:
+            return tuple(entry for entry in event_log.entries(kind="message") if isinstance(entry, MessageSent))
 
     @property
     def habits(self) -> tuple[HabitRow, ...]:

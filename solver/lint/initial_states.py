@@ -11,7 +11,7 @@ from lawtrace.environments.spec.expressions import EvaluationScope
 from lawtrace.environments.spec.state import State, decode_state, encode_state
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import ListOf, Value, WrongFormat, WrongType
-from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.errors import InputError, near_names
 from lawtrace.solver.lint.findings import DeclarationIssue
 
 
@@ -68,12 +68,12 @@ def _invalid_state(environment: Environment, seed: int) -> DeclarationIssue | No
         state = environment.populate(Random(seed))
     except InputError as error:  # the loader made it of any exception; it names file and line
         return issue(f"it fails: {error}", "let it return a State for every seed")
-    if set(state.tables) != set(environment.entities):
-        differing = sorted(set(state.tables) ^ set(environment.entities))[0]
-        return issue(
-            f"the table {differing!r} is in the state or among the entities, not in both",
-            "start from dict.fromkeys(ENTITIES, ()) and fill in the rows",
-        )
+    if unknown := sorted(set(state.tables) - set(environment.entities)):
+        known = near_names(unknown[0], environment.entities)
+        return issue(f"it has a table {unknown[0]!r}, which is not among the entities{known}", "use the declared names")
+    if missing := sorted(set(environment.entities) - set(state.tables)):
+        remedy = "start from dict.fromkeys(ENTITIES, ()) and fill in the rows"
+        return issue(f"it has no table {missing[0]!r}, which is among the entities", remedy)
     for table, entity in environment.entities.items():
         keys = [row.values.get(entity.key) for row in state.rows(table)]
         if twice := sorted({str(key) for key in keys if keys.count(key) > 1}):
@@ -84,13 +84,29 @@ def _invalid_state(environment: Environment, seed: int) -> DeclarationIssue | No
         again = decode_state(encode_state(state, environment.entities), environment.entities)
     except InputError as error:
         return issue(f"it does not match the tables: {error}", "sample values of the declared types")
-    except (WrongFormat, WrongType, TypeError, KeyError, ValueError) as error:
-        return issue(f"it cannot be written: {type(error).__name__}: {error}", "sample values of the declared types")
+    except (WrongFormat, WrongType, TypeError, KeyError, ValueError, AttributeError) as error:
+        return issue(f"{_wrong_value(environment, state)}: {error}", "sample values of the declared types")
     if not _same(again, state):
         return issue("it changes when written and read back", "sample values in internal form (cents, day numbers)")
     if not _same(environment.populate(Random(seed)), state):
         return issue("the same seed gives another state", "take all randomness from the `random` argument")
     return None
+
+
+def _wrong_value(environment: Environment, state: State) -> str:
+    """The first value of a state that is none of its declared type."""
+    for table, entity in environment.entities.items():
+        for row in state.rows(table):
+            for name, value in row.values.items():
+                if name not in entity.fields:
+                    return f"a row of {table!r} has a field {name!r}, which is not declared"
+                try:
+                    if value is not None:
+                        entity.fields[name].type.decode(entity.fields[name].type.encode(value))
+                except (InputError, WrongFormat, WrongType, TypeError, KeyError, ValueError, AttributeError):
+                    kind = entity.fields[name].type.format or entity.fields[name].type.name
+                    return f"{table}.{name} is {value!r}, which is no internal form of a {kind}"
+    return "it does not match the tables"
 
 
 def _unusable_tool(environment: Environment, seed: int) -> DeclarationIssue | None:

@@ -67,6 +67,11 @@ def odd_kind(state: State, random: Random) -> State:
     return state.with_table("flights", (Row({**row.values, "destination": "Atlantis"}),))
 
 
+def external_price(state: State, random: Random) -> State:
+    row = state.tables["bookings"][0]
+    return state.with_table("bookings", (Row({**row.values, "ticket_price": "120.00"}),))
+
+
 def all_as_planned(state: State, random: Random) -> State:
     rows = (Row({**row.values, "operates": "as planned"}) for row in state.rows("bookings"))
     return state.with_table("bookings", tuple(rows))
@@ -174,7 +179,17 @@ PLANTED: dict[str, tuple[Environment, str, str]] = {
     "a table that is missing": (
         populated(lambda state, random: State({"bookings": state.tables["bookings"]})),
         "populate",
-        "not in both",
+        "it has no table 'case_log', which is among the entities",
+    ),
+    "a table of another name": (
+        populated(lambda state, random: State({**state.tables, "bookins": ()})),
+        "populate",
+        "it has a table 'bookins', which is not among the entities; did you mean 'bookings'?",
+    ),
+    "a value in its external form": (
+        populated(external_price),
+        "populate",
+        "bookings.ticket_price is '120.00', which is no internal form of a",
     ),
     "states that cannot be drawn": (populated(raising), "populate", "it fails: no more names"),
     "a comparison of two kinds": (
