@@ -135,7 +135,7 @@ async def extract_knowledge(case: Case, calls: RoleCalls) -> PreparedCase:
 
 def _shown(case: Case, *parts: DocumentPart) -> list[Paragraph]:
     """The paragraphs of these parts that do not state what the questions ask."""
-    return [paragraph for paragraph in case.paragraphs_of(*parts) if not states_finding(paragraph.text)]
+    return [paragraph for paragraph in case.paragraphs_of(*parts) if not states_finding(paragraph.text, law=False)]
 
 
 @dataclass(frozen=True, slots=True)

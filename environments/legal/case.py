@@ -251,5 +251,5 @@ def paragraph_chunks(document: Document, parts: Sequence[PartRange]) -> tuple[Ch
             paragraphs=(paragraph.ref,),
         )
         for part, paragraph in paragraphs_by_part(document, parts)
-        if part in _AGENT_OF_PART and paragraph.text and not states_finding(paragraph.text)
+        if part in _AGENT_OF_PART and paragraph.text and not states_finding(paragraph.text, law=part == "rules")
     )

@@ -37,9 +37,10 @@ _FINDING = re.compile(
 )
 
 
-def states_finding(text: str) -> bool:
-    """Whether a paragraph says that the authority finds an infringement: it must not be shown to who has to find it."""
-    return _FINDING.search(text) is not None
+def states_finding(text: str, *, law: bool) -> bool:
+    """Whether a paragraph, of the law or another part, says that the law was infringed: it must not be shown to who has
+    to find that."""
+    return bool(_FINDING.search(text) or (not law and _BREACH.search(text)))
 
 
 def check_parsed(document: Document) -> list[str]:
@@ -87,7 +88,8 @@ def check_mapped(document: Document, ranges: Sequence[PartRange]) -> list[str]:
     if returns > _MOST_RETURNS:
         found.append(f"the parts alternate: {', '.join(order)}")
     for part, paragraph in paragraphs_by_part(document, ranges):
-        stated = states_finding(paragraph.text) or (part == "facts" and _BREACH.search(paragraph.text))
-        if part in {"facts", "rules"} and stated:
-            found.append(f"paragraph {paragraph.ref} is in {PART_LABELS[part]}, but states a finding")
+        if part in {"facts", "rules"} and states_finding(paragraph.text, law=part == "rules"):
+            found.append(
+                f"paragraph {paragraph.ref} is in {PART_LABELS[part]}, but states a finding: it becomes no passage"
+            )
     return found

@@ -182,7 +182,9 @@ def _notices(content: LegalContent) -> list[str]:
         notices.append(
             f"offline, in {', '.join(offline)}, is not a language model: it compares words. It is a baseline."
         )
-    telling = sum(states_finding(chunk.text) for case in content.cases for chunk in case.chunks)
+    telling = sum(
+        states_finding(chunk.text, law=chunk.agent == "LR") for case in content.cases for chunk in case.chunks
+    )
     if telling:
         notices.append(f"{telling} passages state a finding of the authority, which may be the answer to a question.")
     released = [name for name in content.recipe.retrievers if name.startswith("released")]

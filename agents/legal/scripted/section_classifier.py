@@ -203,7 +203,7 @@ def _weigh(ref: str, begins: str, path: Sequence[str]) -> dict[str, float]:
         weights[part] += min(_MOST_TEXT_WEIGHT, len(pattern.findall(begins)))
     if _ISSUED.search(begins):
         weights["introduction"] += 4
-    if states_finding(begins):
+    if states_finding(begins, law=True):
         weights["findings"] += _STATED
     if _PROVISION.search(begins):
         weights["rules"] += 2

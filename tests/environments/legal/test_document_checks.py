@@ -57,7 +57,7 @@ def test_a_penalty_before_the_facts_and_a_breach_among_them() -> None:
     )
     assert said == [
         "the part penalty comes before the part facts",
-        "paragraph 4 is in Background, but states a finding",
+        "paragraph 4 is in Background, but states a finding: it becomes no passage",
     ]
 
 
@@ -66,7 +66,7 @@ def test_missing_parts() -> None:
         "no paragraph is in the part rules",
         "no paragraph is in the part findings",
         "no paragraph is in the part decision or penalty",
-        "paragraph 4 is in Background, but states a finding",
+        "paragraph 4 is in Background, but states a finding: it becomes no passage",
     ]
 
 

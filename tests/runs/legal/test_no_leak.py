@@ -24,7 +24,7 @@ Legal framework
 3. MARKoutcome. The Commissioner finds that Bottle Works infringed Article 32.
 Background
 4. MARKfacts. Bottle Works kept the personal data of customers on an unlocked laptop.
-5. MARKoutcome. The Commissioner therefore finds that Bottle Works infringed Article 33 and failed its customers.
+5. MARKoutcome. The Commissioner thinks of Article 33. Bottle Works did not comply with Article 33.
 Nature of the entities
 6. MARKapplication. Bottle Works is the controller of the personal data.
 Findings of infringement
