@@ -307,9 +307,10 @@ class _Parser:
             whole = place + sum(one.lines for one in headings) == end
             counts = titled[depth] >= min(depths[depth], max(_LEAST_COUNTED, _MOST_TITLED * depths[depth])) > 1
             text = headings[0].text
-            joined = len(text.split()) <= _JOINED_WORDS and not _VERB.search(text)
+            short = len(text.split()) <= _JOINED_WORDS
+            joined = short and not _VERB.search(text)
             joined = joined and (whole or (len(text) < self._width / 2 and _TELLING.search(text) is not None))
-            parent = whole and below[:-1] == number
+            parent = whole and below[:-1] == number and (short or depth == 1)
             if not (counts or parent or joined):
                 continue
             for inner in range(place + 1, place + sum(one.lines for one in headings)):

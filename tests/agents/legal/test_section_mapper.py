@@ -78,6 +78,28 @@ async def test_paragraphs_of_an_annex_are_annex_under_any_heading() -> None:
     assert [(part.last, part.part) for part in found.parts] == [("1", "findings"), ("Annex 1/1", "annex")]
 
 
+async def test_a_long_document_is_mapped_in_windows() -> None:
+    sentence = "It was so, as the parties agreed in their letters of that year. " * 6
+    headings = ("Legal framework", "Background", "The contravention", "The amount of the penalty")
+    text = "\n\n".join(
+        f"{heading}\n\n" + "\n\n".join(f"{40 * part + number}. {sentence}" for number in range(1, 41))
+        for part, heading in enumerate(headings)
+    )
+    prompts: list[str] = []
+
+    def script(messages: Sequence[LLMMessage]) -> str:
+        prompts.append(str(messages[0].content))
+        return LEGAL_OFFLINE_ROLES["section_mapper"](messages)
+
+    found = await mapped(script, document=parse_document(text_lines(f"NOTICE\n\nTo: Bottle Works\n\n{text}").lines))
+    assert len(prompts) > 2
+    assert max(map(len, prompts)) < 30_000
+    assert "json before" not in prompts[0]
+    assert all("json before" in prompt for prompt in prompts[1:])
+    ends = [(given.last, given.part) for given in found.parts]
+    assert ends == [("40", "rules"), ("80", "facts"), ("120", "findings"), ("160", "penalty")]
+
+
 async def test_an_incomplete_mapping_is_rejected_with_the_reason() -> None:
     heard: list[str] = []
 
