@@ -211,7 +211,10 @@ class Compared:
 
     @property
     def goal_is_wrong(self) -> bool:
-        return {self.goal, self.key.goal} == {"reached", "missed"}
+        """The same of the goal. What is done although the law forbids it is done to an annotator and no end to the
+        judge, so the goal of a session that both find unlawful does not count."""
+        both = self.law == self.key.law == "unlawful"
+        return not both and {self.goal, self.key.goal} == {"reached", "missed"}
 
     @property
     def is_wrong(self) -> bool:

@@ -254,6 +254,13 @@ def test_adjudicators_settle_what_annotators_say() -> None:
     assert (settled.law, settled.goal, settled.is_wrong) == ("lawful", "reached", True)
 
 
+@pytest.mark.parametrize(("verdict", "wrong"), [("unlawful", False), ("lawful", True)])
+def test_the_goal_counts_where_the_session_may_be_lawful(verdict: str, wrong: bool) -> None:
+    said = [judgment(verdict, "done"), judgment(verdict, "done", name="B")]
+    (one,) = compare([key_of(drawn="sample", law=verdict, goal="missed")], said)
+    assert (one.goal, one.is_wrong) == ("reached", wrong)
+
+
 @pytest.mark.parametrize(
     ("count", "of", "low", "high"), [(0, 500, 0, 0.00735), (2, 500, 0.00049, 0.01437), (3, 3, 0.292, 1)]
 )
