@@ -11,9 +11,9 @@ errors.
 """
 
 from pathlib import Path
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Literal, Self, cast, get_args
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from lawtrace.agents.legal import LegalRole
 from lawtrace.agents.legal.decomposition import AGENT_ROLES, DecompositionLimits
@@ -60,6 +60,14 @@ def _depths(values: tuple[int, ...]) -> tuple[int, ...]:
 
 
 ContextName = Annotated[str, AfterValidator(_context)]
+
+
+def _without_former_roles(value: object) -> object:
+    """Recorded recipes have two roles more, which cut paragraphs; without a model they changed nothing."""
+    if not isinstance(value, dict):
+        return value
+    former = {"facts": {None, "offline"}, "rules": {None, "offline"}}
+    return {role: of for role, of in cast("dict[str, object]", value).items() if of not in former.get(role, ())}
 
 
 class LegalRoles(StrictModel):
@@ -163,8 +171,8 @@ class LegalRecipe(CallOptions):
     pipeline: Literal["once", "decomposed"] = "once"
     decomposition: DecompositionOptions = DecompositionOptions()
     probe_citations: bool = False
-    roles: LegalRoles = LegalRoles()
-    prompts: LegalPrompts = LegalPrompts()
+    roles: Annotated[LegalRoles, BeforeValidator(_without_former_roles)] = LegalRoles()
+    prompts: Annotated[LegalPrompts, BeforeValidator(_without_former_roles)] = LegalPrompts()
 
     @model_validator(mode="after")
     def _probe_needs_single_answers(self) -> Self:

@@ -116,6 +116,13 @@ def test_the_published_recipe_has_the_papers_prompts_and_offers_no_refusal() -> 
     assert not recipe.offers_refusal
 
 
+def test_a_recorded_recipe_may_have_the_roles_that_cut_paragraphs() -> None:
+    recorded = LegalRecipe().model_dump(mode="json")
+    recorded["roles"] |= {"facts": "offline", "rules": None}
+    recorded["prompts"] |= {"facts": None, "rules": None}
+    assert LegalRecipe.model_validate(recorded) == LegalRecipe()
+
+
 def test_a_role_without_a_published_prompt_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "legal.toml"
     path.write_text('[prompts]\nintegrator = "published"\n', encoding="utf-8")
