@@ -10,7 +10,7 @@ company demands beyond them, and ``rules.toml`` holds the curated rule set.
 from lawtrace.environments import spec as s
 
 from . import case_tools, file_tools, incident_tools, letter_tools
-from .entities import CASES, DESK, ENTITIES, INCIDENTS, PARTNERS, RECORDS
+from .entities import CONSENTS, DESK, ENTITIES, HOLDINGS, INCIDENTS, MESSAGES, PARTNERS, RECORDS, USES
 from .initial_state import populate
 
 TOOLS = (
@@ -21,17 +21,19 @@ TOOLS = (
 )
 
 FACTS = (
-    s.Fact("doubt about who wrote", CASES, "sender", ("on file", "not on file")),
-    s.Fact("proof of who wrote", CASES, "proof", ("sufficient", "insufficient")),
-    s.Fact("what proof can be compared with", CASES, "comparable", ("date of birth", "membership number", "home club")),
-    s.Fact("character of the request", CASES, "character", ("ordinary", "further copy", "repetitive")),
+    s.Fact("doubt about who wrote", MESSAGES, "sender", ("on file", "not on file")),
+    s.Fact("proof of who wrote", MESSAGES, "proof", ("sufficient", "insufficient")),
+    s.Fact(
+        "what proof can be compared with", MESSAGES, "comparable", ("date of birth", "membership number", "home club")
+    ),
+    s.Fact("character of the request", MESSAGES, "character", ("ordinary", "further copy", "repetitive")),
     s.Fact("obligation to keep data", RECORDS, "kept_for", ("nothing else", "legal obligation")),
-    s.Fact("effort of an answer", RECORDS, "effort", ("little", "complex", "many requests")),
+    s.Fact("effort of an answer", HOLDINGS, "effort", ("little", "complex", "many requests")),
     s.Fact("other people in the data", RECORDS, "others", ("in confidence", "in passing")),
     s.Fact("accuracy", RECORDS, "accuracy", ("correct", "incorrect")),
-    s.Fact("restriction", RECORDS, "status", ("in use", "restricted")),
-    s.Fact("consent", RECORDS, "consent", ("given", "expressly given", "withdrawn")),
-    s.Fact("who gave the consent", RECORDS, "consent_by", ("the person", "a parent")),
+    s.Fact("restriction", USES, "status", ("in use", "restricted")),
+    s.Fact("consent", CONSENTS, "consent", ("given", "expressly given", "withdrawn")),
+    s.Fact("who gave the consent", CONSENTS, "consent_by", ("the person", "a parent")),
     s.Fact("use by the partner", RECORDS, "use", ("same purpose", "compatible purpose", "incompatible purpose")),
     s.Fact("necessity of passing on", RECORDS, "necessity", ("necessary", "not necessary")),
     s.Fact("consent to a transfer", RECORDS, "abroad", ("not asked", "agreed after warning")),
@@ -48,7 +50,7 @@ FACTS = (
 
 ENVIRONMENT = s.Environment(
     name="privacy_desk",
-    version="2",
+    version="3",
     title="Data protection",
     object_name="PrivacyDesk",
     summary=(

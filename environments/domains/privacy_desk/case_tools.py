@@ -14,15 +14,15 @@ from .shared_terms import (
     is_open,
     not_about,
     partner,
-    record_becomes,
     unknown,
+    use_becomes,
 )
 
 FIND_CASE = s.Tool(
     name="FindCase",
     summary=(
-        "Finds an open case that came in today: a request of a person about data, or the wish of a colleague to pass "
-        "data on, to use restricted data again, or to bill a person for a request."
+        "Finds an open case: a request of a person about data, or the wish of a colleague to pass data on, to use "
+        "restricted data again, or to bill a person for a request."
     ),
     phrases=s.Phrases(
         step="Find the case about {matter} that concerns the {data} of {name}.",
@@ -58,9 +58,26 @@ FIND_CASE = s.Tool(
                 & (c.matter == s.argument("matter"))
                 & (c.status == "open")
             ),
-            ("case_id", "person_name", "data", "matter"),
+            ("case_id", "person_name", "data", "matter", "received"),
         ),
     ),
+)
+
+LIST_CASES = s.Tool(
+    name="ListCases",
+    summary="Lists the open cases of the desk in the order in which they came in.",
+    leak_words=("list of cases", "open cases", "all cases"),
+    results=(
+        s.RowsResult(
+            "cases",
+            "The open cases.",
+            e.CASES,
+            lambda c: c.status == "open",
+            ("case_id", "person_name", "data", "matter", "received"),
+            reveals_key=False,
+        ),
+    ),
+    compliance=True,
 )
 
 FORM = s.Choice(("readable", "machine-readable"))
@@ -103,7 +120,7 @@ ERASE_DATA = s.Tool(
     parameters=(CASE,),
     raises=(MALFORMED, unknown(e.CASES)),
     fails=(not_about("erasure"),),
-    effects=(record_becomes("erased"), case_becomes("met")),
+    effects=(use_becomes("erased"), case_becomes("met")),
     results=(SUCCESS,),
     critical=True,
 )
@@ -137,7 +154,7 @@ RESTRICT_DATA = s.Tool(
     parameters=(CASE,),
     raises=(MALFORMED, unknown(e.CASES)),
     fails=(not_about("restriction"),),
-    effects=(record_becomes("restricted"), case_becomes("met")),
+    effects=(use_becomes("restricted"), case_becomes("met")),
     results=(SUCCESS,),
     critical=True,
 )
@@ -149,7 +166,7 @@ STOP_USE = s.Tool(
     parameters=(CASE,),
     raises=(MALFORMED, unknown(e.CASES)),
     fails=(not_about("objection"),),
-    effects=(record_becomes("stopped"), case_becomes("met")),
+    effects=(use_becomes("stopped"), case_becomes("met")),
     results=(SUCCESS,),
     critical=True,
 )
@@ -161,7 +178,32 @@ LIFT_RESTRICTION = s.Tool(
     parameters=(CASE,),
     raises=(MALFORMED, unknown(e.CASES)),
     fails=(not_about("use again"),),
-    effects=(record_becomes("in use"), case_becomes("met")),
+    effects=(use_becomes("in use"), case_becomes("met")),
+    results=(SUCCESS,),
+    critical=True,
+)
+
+SCHEDULE_LIFTING = s.Tool(
+    name="ScheduleLifting",
+    summary=(
+        "Plans that restricted data are taken into use again at the beginning of a day, as a colleague asks in a case "
+        "of 'use again', and closes the case."
+    ),
+    phrases=s.Phrases(
+        "Have the data in {case_id} taken into use again on {day}.",
+        "The data in {case_id} are in use again from {day} on.",
+    ),
+    parameters=(
+        CASE,
+        s.Parameter("day", s.DATE, "The day, after today.", s.FromUser(s.DayAfter(e.DESK, "today", 3, 40))),
+    ),
+    raises=(
+        MALFORMED,
+        unknown(e.CASES),
+        s.Raises(s.INVALID_REQUEST, "The 'day' is not after today.", s.argument("day") <= s.TODAY),
+    ),
+    fails=(not_about("use again"),),
+    effects=(s.register(e.LIFTINGS, "case_id", planned=s.argument("day") * s.MINUTES_PER_DAY), case_becomes("met")),
     results=(SUCCESS,),
     critical=True,
 )
@@ -180,7 +222,7 @@ BILL_FEE = s.Tool(
         s.Raises(s.INVALID_REQUEST, "The 'amount' is not more than zero.", s.argument("amount") <= 0),
     ),
     fails=(not_about("billing"),),
-    effects=(s.register(e.FEES, "case_id", "amount"),),
+    effects=(s.register(e.FEES, "case_id", "amount"), case_becomes("met")),
     results=(SUCCESS,),
     critical=True,
 )

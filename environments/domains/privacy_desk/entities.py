@@ -1,7 +1,8 @@
 """The tables of the data-protection desk.
 
 A *case* is what has come in about one record, which is one set of data about one person. Each record has one case, and
-the other way round, so tools take the identifier of the case.
+the other way round, so tools take the identifier of the case. What can change without a call of the desk stands in
+tables of its own.
 """
 
 from lawtrace.environments import spec as s
@@ -33,8 +34,15 @@ CASES = s.table(
     person_name=s.TEXT,
     data=s.TEXT,
     matter=MATTER,
+    received=s.DATE,
     status=s.Choice(("open", "met", "declined")),
-    sender=s.Choice(("on file", "not on file", "signed in")),
+)
+
+MESSAGES = s.table(
+    "messages",
+    "message",
+    case_id=CASE_ID,
+    sender=s.Choice(("on file", "not on file", "signed in", "confirmed")),
     proof=s.Choice(("sufficient", "insufficient")),
     write_by=CONTACT_KIND,
     character=s.Choice(("ordinary", "further copy", "repetitive", "unfounded")),
@@ -49,7 +57,6 @@ RECORDS = s.table(
     # What is stored, and what the person says it should be.
     entry=s.TEXT,
     claimed=s.TEXT,
-    status=s.Choice(("in use", "restricted", "stopped", "erased")),
     category=s.Choice(("ordinary", "health")),
     purpose=s.Choice(("direct marketing", "running the clubs")),
     kept_for=s.Choice(("nothing else", "legal obligation", "legal claim")),
@@ -57,18 +64,37 @@ RECORDS = s.table(
     grounds=s.Choice(("compelling", "not compelling")),
     accuracy=s.Choice(("correct", "incorrect", "incomplete", "unchecked")),
     others=s.Choice(("in confidence", "in passing")),
-    effort=s.Choice(("little", "complex", "many requests")),
     cost=s.MONEY,
     legal_basis=BASIS,
     document=s.TEXT,  # what the legal basis rests on
-    consent=s.Choice(("none", "given", "expressly given", "withdrawn")),
-    consent_by=s.Choice(("the person", "a parent")),
     # What a partner is to do with them.
     use=s.Choice(("same purpose", "compatible purpose", "incompatible purpose")),
     necessity=s.Choice(("necessary", "not necessary", "on consent")),
     abroad=s.Choice(("not asked", "agreed after warning")),
     objection=s.Choice(("none", "to direct marketing", "to this use")),
 )
+
+USES = s.table("uses", "use of data", case_id=CASE_ID, status=s.Choice(("in use", "restricted", "stopped", "erased")))
+
+HOLDINGS = s.table(
+    "holdings", "holding of data", case_id=CASE_ID, effort=s.Choice(("little", "complex", "many requests"))
+)
+
+CONSENTS = s.table(
+    "consents",
+    "consent",
+    case_id=CASE_ID,
+    consent=s.Choice(("none", "given", "expressly given", "withdrawn")),
+    consent_by=s.Choice(("the person", "a parent")),
+)
+
+# What happens without a call.
+WITHDRAWALS = s.table("withdrawals", "withdrawal", withdrawal_id=s.TEXT, case_id=CASE_ID, arrives=s.MOMENT)
+PROOFS = s.table("proofs", "proof", proof_id=s.TEXT, case_id=CASE_ID, arrives=s.MOMENT)
+COLLECTIONS = s.table(
+    "collections", "collection", prefix="B-", collection_id=s.TEXT, case_id=CASE_ID, complete=s.MOMENT
+)
+LIFTINGS = s.table("liftings", "planned lifting", prefix="G-", lifting_id=s.TEXT, case_id=CASE_ID, planned=s.MOMENT)
 
 PARTNERS = s.table(
     "partners",
@@ -128,6 +154,6 @@ REGISTER = s.table(
     expense=s.Field(s.MONEY, optional=True),
 )
 
-DESK = s.table("desk", "desk", desk_id=s.TEXT, now=s.MOMENT)
+DESK = s.table("desk", "desk", desk_id=s.TEXT, now=s.MOMENT, today=s.DATE)
 
 ENTITIES = s.tables_of(globals())

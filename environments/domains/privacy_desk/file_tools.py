@@ -10,8 +10,8 @@ PROOF_DAYS = 5
 COLLECTION_DAYS = 40
 
 
-def _case(field: str, description: str, otherwise: s.Value) -> s.ValueResult:
-    return s.show(e.CASES, field, description, otherwise)
+def _message(field: str, description: str, otherwise: s.Value) -> s.ValueResult:
+    return s.show(e.MESSAGES, field, description, otherwise)
 
 
 def _record(field: str, description: str, otherwise: s.Value) -> s.ValueResult:
@@ -30,22 +30,24 @@ READ_MESSAGE = s.Tool(
     parameters=(CASE,),
     raises=(MALFORMED, unknown(e.CASES)),
     results=(
-        _case(
+        _message(
             "sender",
             "'on file': it came from an address that is on file for the person; 'signed in': the person wrote it on "
             "the member page after signing in; 'not on file': it came from an address that is not on file, which "
-            "leaves a reasonable doubt about who wrote it.",
+            "leaves a reasonable doubt about who wrote it; 'confirmed': it did, but the person has shown since then "
+            "that it is theirs.",
             "not on file",
         ),
-        _case("write_by", "How the person wants to be written to: 'email', 'post', 'portal' or 'club'.", "email"),
-        _case(
+        s.show(e.CASES, "received", "The day on which the case came in.", 1),
+        _message("write_by", "How the person wants to be written to: 'email', 'post', 'portal' or 'club'.", "email"),
+        _message(
             "character",
             "'further copy': the person has been given a copy of the same data and wants a further one; 'repetitive': "
             "the same has been asked and answered again and again, and nothing has changed; 'unfounded': the person "
             "says that it is only meant to cause trouble; 'ordinary': none of these.",
             "ordinary",
         ),
-        _case(
+        _message(
             "comparable",
             "The one detail on file that an answer of the person could be compared with: 'date of birth', 'membership "
             "number' or 'home club'.",
@@ -66,7 +68,8 @@ ASK_FOR_PROOF = s.Tool(
             "identified",
             "Whether the answer shows that the person made the request; never if the detail is not on file.",
             s.BOOLEAN,
-            (of_case("proof", "insufficient") == "sufficient") & (of_case("comparable", "") == s.argument("detail")),
+            (of_case("proof", "insufficient", e.MESSAGES) == "sufficient")
+            & (of_case("comparable", "", e.MESSAGES) == s.argument("detail")),
         ),
     ),
     duration=PROOF_DAYS * DAY,
@@ -108,7 +111,8 @@ READ_DATA_SHEET = s.Tool(
             "in passing",
         ),
         _record("held", "How they are held and processed: 'electronic' or 'on paper'.", "electronic"),
-        _record(
+        s.show(
+            e.HOLDINGS,
             "effort",
             "What it takes to answer a request about them: 'little', since all are at hand; or they have to be brought "
             "together first, since the request is 'complex' or the person has made 'many requests'.",
@@ -121,15 +125,35 @@ READ_DATA_SHEET = s.Tool(
 
 COLLECT_DATA = s.Tool(
     name="CollectData",
-    summary=f"Has the data of a case brought together from all clubs. Takes {COLLECTION_DAYS} days.",
+    summary=(
+        f"Has the data of a case brought together from all clubs. They are at hand {COLLECTION_DAYS} days later; the "
+        "desk goes on with other work."
+    ),
     leak_words=("bring together", "brought together", "collect", "from all clubs"),
     parameters=(CASE,),
     raises=(MALFORMED, unknown(e.CASES)),
-    effects=(s.register(e.REGISTER, subject=case, entry="brought together"),),
+    effects=(s.register(e.COLLECTIONS, "case_id", complete=s.CURRENT_MOMENT + COLLECTION_DAYS * s.MINUTES_PER_DAY),),
     results=(SUCCESS,),
-    duration=COLLECTION_DAYS * DAY,
     compliance=True,
     critical=True,
+)
+
+WAIT = s.Tool(
+    name="Wait",
+    summary="Lets days pass without doing anything.",
+    leak_words=("wait until", "wait for", "wait a day", "wait a week", "wait another", "days pass"),
+    parameters=(s.Parameter("days", s.INTEGER, "How many days, from 1 to 60.", s.FromUser(s.Amount(1, 60))),),
+    raises=(
+        MALFORMED,
+        s.Raises(
+            s.INVALID_REQUEST,
+            "The 'days' are not a whole number from 1 to 60.",
+            (s.argument("days") < 1) | (s.argument("days") > 60),
+        ),
+    ),
+    results=(SUCCESS,),
+    duration=s.argument("days") * DAY,
+    compliance=True,
 )
 
 REDACT_COPY = s.Tool(
@@ -181,7 +205,8 @@ READ_CONSENT = s.Tool(
     parameters=(CASE,),
     raises=(MALFORMED, unknown(e.CASES)),
     results=(
-        _record(
+        s.show(
+            e.USES,
             "status",
             "Whether the data are 'in use'; 'restricted', as the person wants, who consents to no use meanwhile; "
             "'stopped' or 'erased'.",
@@ -191,13 +216,15 @@ READ_CONSENT = s.Tool(
         _record("purpose", "What they were collected for and are used for.", "running the clubs"),
         _record("legal_basis", "The legal basis for using them and passing them on.", "contract"),
         _record("document", "The number of the document that the basis rests on.", ""),
-        _record(
+        s.show(
+            e.CONSENTS,
             "consent",
             "The consent to use them for what they were collected for, and to pass them on to partners for this: "
             "'none'; 'given' by a clear act; 'expressly given' in a statement that names the data; or 'withdrawn'.",
             "none",
         ),
-        _record(
+        s.show(
+            e.CONSENTS,
             "consent_by",
             "Who gave the consent, in the company's app, which it offers directly to children, too: 'the person', or "
             "'a parent', as was verified.",

@@ -50,7 +50,8 @@ COUNTRIES = {
     "nothing": ("Brazil", "India", "South Africa"),
 }
 CLUBS = ("Harbourside", "Larchfield", "Meadowgate")
-FIRST_DAY = dt.date(2026, 1, 5).toordinal()
+FIRST_DAYS = tuple(dt.date(2026, month, 22).toordinal() for month in (3, 5, 7, 8))
+"""One month after a day of these months is 31 days later, and three are 92, so rules can count days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,8 @@ ACCURACIES = {
 
 def populate(random: Random) -> s.State:
     """A desk on some day of the year."""
-    now = (FIRST_DAY + random.randrange(240)) * s.MINUTES_PER_DAY + random.randrange(8 * 60, 16 * 60)
+    today = random.choice(FIRST_DAYS) + random.randrange(7)
+    now = today * s.MINUTES_PER_DAY + random.randrange(8 * 60, 16 * 60)
     people = tuple(
         s.Row(
             {"person_id": f"M-{number}", "name": name, "age": _age(random), "consent_age": random.choice((13, 15, 16))}
@@ -110,11 +112,17 @@ def populate(random: Random) -> s.State:
     if held[objection][1] not in OPPOSED:
         beside = held[objection ^ 1][1]
         held[objection] = (held[objection][0], random.choice([kind for kind in OPPOSED if kind != beside]))
+    came_in = list(zip(held, matters, strict=True))
+    random.shuffle(came_in)
+    held, matters = [of for of, _ in came_in], [matter for _, matter in came_in]
     numbers = random.sample(range(1_000, 10_000), len(held))
+    days = sorted(today - random.randrange(15) for _ in held)
     cases = tuple(
-        _case(random, f"K-{number}", person, kind, matter)
-        for number, (person, kind), matter in zip(numbers, held, matters, strict=True)
+        _case(f"K-{number}", person, kind, matter, day)
+        for number, (person, kind), matter, day in zip(numbers, held, matters, days, strict=True)
     )
+    messages = tuple(_message(random, case) for case in cases)
+    consents = tuple(_consent(random, case, *of) for case, of in zip(cases, held, strict=True))
     partners = _partners(random)
     return s.State(
         {
@@ -122,13 +130,17 @@ def populate(random: Random) -> s.State:
             "people": people,
             "contacts": _contacts(random, people),
             "cases": cases,
-            "records": tuple(
-                _record(random, case, person, kind) for case, (person, kind) in zip(cases, held, strict=True)
-            ),
+            "messages": messages,
+            "records": tuple(_record(random, case, kind) for case, (_, kind) in zip(cases, held, strict=True)),
+            "uses": tuple(_use(random, case) for case in cases),
+            "holdings": tuple(_holding(random, case) for case in cases),
+            "consents": consents,
+            "withdrawals": _arriving(random, "W", now, [row for row in consents if "given" in row.values["consent"]]),
+            "proofs": _arriving(random, "A", now, [row for row in messages if _can_prove(row)]),
             "partners": partners,
             "disclosures": _disclosures(random, cases, partners),
             "incidents": _incidents(random),
-            "desk": (s.Row({"desk_id": "current", "now": now}),),
+            "desk": (s.Row({"desk_id": "current", "now": now, "today": today}),),
         }
     )
 
@@ -137,7 +149,7 @@ def _age(random: Random) -> int:
     return random.choice((random.randint(9, 15), random.randint(16, 17), random.randint(18, 78)))
 
 
-def _case(random: Random, key: str, person: s.Row, kind: DataKind, matter: str) -> s.Row:
+def _case(key: str, person: s.Row, kind: DataKind, matter: str, received: int) -> s.Row:
     return s.Row(
         {
             "case_id": key,
@@ -145,7 +157,17 @@ def _case(random: Random, key: str, person: s.Row, kind: DataKind, matter: str) 
             "person_name": person.values["name"],
             "data": kind.name,
             "matter": matter,
+            "received": received,
             "status": "open",
+        }
+    )
+
+
+def _message(random: Random, case: s.Row) -> s.Row:
+    matter = str(case.values["matter"])
+    return s.Row(
+        {
+            "case_id": case.values["case_id"],
             "sender": random.choice(("on file", "not on file")) if matter in IDENTIFYING else "signed in",
             "proof": random.choice(("sufficient", "sufficient", "insufficient")),
             "write_by": random.choice(CONTACT_KIND.options),
@@ -155,20 +177,61 @@ def _case(random: Random, key: str, person: s.Row, kind: DataKind, matter: str) 
     )
 
 
-def _record(random: Random, case: s.Row, person: s.Row, kind: DataKind) -> s.Row:
+def _can_prove(message: s.Row) -> bool:
+    """Whether the person can remove a doubt about who wrote it."""
+    return message.values["sender"] == "not on file" and message.values["proof"] == "sufficient"
+
+
+def _arriving(random: Random, prefix: str, now: int, rows: Sequence[s.Row]) -> tuple[s.Row, ...]:
+    """What arrives in the next weeks, for some of the cases of these rows."""
+    chosen = [row for row in rows if random.random() < 1 / 3]
+    key = {"W": "withdrawal_id", "A": "proof_id"}[prefix]
+    return tuple(
+        s.Row(
+            {
+                key: f"{prefix}-{number}",
+                "case_id": row.values["case_id"],
+                "arrives": now + random.randrange(2 * s.MINUTES_PER_DAY, 25 * s.MINUTES_PER_DAY),
+            }
+        )
+        for number, row in enumerate(chosen, 1)
+    )
+
+
+def _use(random: Random, case: s.Row) -> s.Row:
+    matter = case.values["matter"]
+    is_restricted = matter == "use again" or (matter == "passing on" and random.random() < 1 / 6)
+    return s.Row({"case_id": case.values["case_id"], "status": "restricted" if is_restricted else "in use"})
+
+
+def _holding(random: Random, case: s.Row) -> s.Row:
+    is_copied = case.values["matter"] in ("access", "portability")
+    effort = random.choice(("little", "little", "complex", "many requests")) if is_copied else "little"
+    return s.Row({"case_id": case.values["case_id"], "effort": effort})
+
+
+def _consent(random: Random, case: s.Row, person: s.Row, kind: DataKind) -> s.Row:
+    is_child = person.values["age"] < person.values["consent_age"]
+    consents = ("given", "expressly given", "expressly given", "withdrawn") if kind.basis == CONSENT else ("none",)
+    return s.Row(
+        {
+            "case_id": case.values["case_id"],
+            "consent": random.choice(consents),
+            "consent_by": random.choice(("a parent", "a parent", "the person")) if is_child else "the person",
+        }
+    )
+
+
+def _record(random: Random, case: s.Row, kind: DataKind) -> s.Row:
     """The record of a case, with the fields that decide what the law asks."""
     matter = str(case.values["matter"])
-    is_child = person.values["age"] < person.values["consent_age"]
-    is_restricted = matter == "use again" or (matter == "passing on" and random.random() < 1 / 6)
     is_copied, on_consent = matter in ("access", "portability"), kind.basis == CONSENT
-    consents = ("given", "expressly given", "expressly given", "withdrawn") if on_consent else ("none",)
     return s.Row(
         {
             "record_id": f"R-{case.values['case_id'][2:]}",
             "case_id": case.values["case_id"],
             "entry": kind.entry,
             "claimed": kind.claimed,
-            "status": "restricted" if is_restricted else "in use",
             "category": "health" if kind.health else "ordinary",
             "purpose": "direct marketing" if kind.marketing else "running the clubs",
             "kept_for": "legal obligation" if kind.required else random.choice(KEPT_FOR.get(matter, ("nothing else",))),
@@ -176,12 +239,9 @@ def _record(random: Random, case: s.Row, person: s.Row, kind: DataKind) -> s.Row
             "held": random.choice(("electronic", "electronic", "on paper")),
             "accuracy": random.choice(ACCURACIES.get(matter, ("correct",))),
             "others": random.choice(("in confidence", "in passing")) if is_copied else "in passing",
-            "effort": random.choice(("little", "little", "complex", "many requests")) if is_copied else "little",
             "cost": random.randrange(8_00, 25_00, 50),
             "legal_basis": kind.basis,
             "document": f"{kind.basis.split()[0].upper()}-{random.randrange(10_000, 100_000)}",
-            "consent": random.choice(consents),
-            "consent_by": random.choice(("a parent", "a parent", "the person")) if is_child else "the person",
             "use": "same purpose" if on_consent else random.choice(USES),
             "necessity": "on consent" if on_consent else random.choice(("necessary",) * 7 + ("not necessary",)),
             "abroad": random.choice(("agreed after warning", "not asked")),

@@ -20,13 +20,8 @@ PARTNER = s.key(e.PARTNERS, "The partner.")
 CONTACT = s.key(e.CONTACTS, "The address to send it to.")
 
 
-def of_case(field: str, otherwise: s.Value) -> s.Term:
-    return s.field_of(e.CASES, field, otherwise)
-
-
-def of_record(field: str, otherwise: s.Value) -> s.Term:
-    """A field of the record that the case is about."""
-    return s.field_of(e.RECORDS, field, otherwise, by="case_id")
+def of_case(field: str, otherwise: s.Value, entity: s.Entity = e.CASES) -> s.Term:
+    return s.field_of(entity, field, otherwise)
 
 
 def is_open(*matters: str) -> s.Term:
@@ -51,8 +46,8 @@ def case_becomes(status: str) -> s.Update:
     return s.change(e.CASES, status=status)
 
 
-def record_becomes(status: str) -> s.Update:
-    return s.change(e.RECORDS, by="case_id", status=status)
+def use_becomes(status: str) -> s.Update:
+    return s.change(e.USES, status=status)
 
 
 IS_CLOSED_DOWN = s.Fails("The partner is closed down.", s.field_of(e.PARTNERS, "reach", "closed down") == "closed down")
