@@ -14,6 +14,7 @@ from .initial_state import populate
 
 TOOLS = (
     request_tools.FIND_REQUEST,
+    request_tools.LIST_REQUESTS,
     request_tools.FIND_RECORD,
     request_tools.FETCH_FROM_ARCHIVE,
     request_tools.RELEASE_RECORD,
@@ -25,6 +26,7 @@ TOOLS = (
     request_tools.MAIL_FLYER,
     request_tools.DECLINE_REQUEST,
     incident_tools.FIND_INCIDENT,
+    incident_tools.LIST_INCIDENTS,
     incident_tools.ORDER_FORENSIC_REPORT,
     incident_tools.CLOSE_INCIDENT,
     file_tools.OPEN_REQUEST,
@@ -34,7 +36,9 @@ TOOLS = (
     file_tools.VERIFY_REQUESTER,
     file_tools.FIND_AUTHORIZATION,
     file_tools.CITE_AUTHORIZATION,
-    file_tools.ASK_OPINION,
+    file_tools.ASK_PATIENT,
+    file_tools.ASK_CLINICIAN,
+    file_tools.READ_OPINION,
     file_tools.RECORD_DISCLOSURE,
     file_tools.QUOTE_FEE,
     file_tools.SEND_LETTER,
@@ -44,11 +48,12 @@ TOOLS = (
     incident_tools.NOTIFY_AFFECTED,
     incident_tools.NOTIFY_MEDIA,
     incident_tools.REPORT_TO_SECRETARY,
+    incident_tools.SCHEDULE_NOTICES,
 )
 
 ENVIRONMENT = s.Environment(
     name="clinic",
-    version="2",
+    version="3",
     title="Health records",
     object_name="RecordsOffice",
     summary=(

@@ -77,6 +77,7 @@ LETTER = s.Choice(
     )
 )
 CHANNEL = s.Choice(("at once", "yearly log"))
+MEDIA = s.Choice(("told", "not told"))
 
 PERIOD = s.Choice(("last visit", "last 12 months", "last 3 years", "last 6 years"))
 INVOLVEMENT = s.Choice(("care at home", "medication", "bills", "transport"))
@@ -191,11 +192,13 @@ INCIDENTS = s.table(
     people_affected=s.INTEGER,
     information=INFORMATION,
     state=s.TEXT,
-    # A written statement of a law enforcement official that a notice would impede an investigation until a day.
-    police_statement=s.Choice(("none", "in writing")),
-    hold_until=s.DATE,
     status=s.Choice(("open", "closed")),
     forensic_report=s.Choice(("none", "received")),
+)
+
+# A written statement of a law enforcement official that a notice would impede an investigation until a day.
+HOLDS = s.table(
+    "holds", "hold", hold_id=s.TEXT, incident_id=s.TEXT, police_statement=s.Choice(("none", "in writing")), until=s.DATE
 )
 
 ASSESSMENTS = s.table(
@@ -216,6 +219,22 @@ MAILING_LISTS = s.table(
 )
 
 
+# What happens without a call.
+REVOCATIONS = s.table("revocations", "revocation", revocation_id=s.TEXT, authorization_id=s.TEXT, arrives=s.MOMENT)
+STATEMENTS = s.table("statements", "statement", statement_id=s.TEXT, incident_id=s.TEXT, until=s.DATE, arrives=s.MOMENT)
+OPINIONS_DUE = s.table("opinions_due", "opinion due", prefix="OD-", due_id=s.TEXT, request_id=s.TEXT, arrives=s.MOMENT)
+NOTICES_DUE = s.table(
+    "notices_due",
+    "planned notice",
+    prefix="ND-",
+    due_id=s.TEXT,
+    incident_id=s.TEXT,
+    means=MEANS,
+    information=INFORMATION,
+    channel=CHANNEL,
+    planned=s.MOMENT,
+)
+
 RELEASES = s.table("releases", "release", prefix="RL-", release_id=s.TEXT, request_id=s.TEXT, record_id=s.TEXT)
 ACCESSES = s.table("accesses", "access", prefix="AC-", access_id=s.TEXT, request_id=s.TEXT, record_id=s.TEXT)
 ACCOUNTINGS = s.table("accountings", "list of disclosures", prefix="LD-", accounting_id=s.TEXT, request_id=s.TEXT)
@@ -225,6 +244,9 @@ ROOMS_TOLD = s.table("rooms_told", "room told", prefix="RM-", room_id=s.TEXT, re
 FLYERS = s.table("flyers", "flyer", prefix="FL-", flyer_id=s.TEXT, request_id=s.TEXT)
 REFUSALS = s.table("refusals", "refusal", prefix="NO-", refusal_id=s.TEXT, request_id=s.TEXT, ground=GROUND)
 
+OPINIONS = s.table(
+    "opinions", "opinion", prefix="OP-", opinion_id=s.TEXT, request_id=s.TEXT, opinion=s.Choice(("agrees", "objects"))
+)
 CITATIONS = s.table("citations", "citation", prefix="CI-", citation_id=s.TEXT, request_id=s.TEXT)
 ADDRESSES_SET = s.table("addresses_set", "address set", prefix="AD-", setting_id=s.TEXT, request_id=s.TEXT)
 DISCLOSURE_LOG = s.table(

@@ -45,7 +45,7 @@ FACTS = (
     s.Fact("people affected", e.INCIDENTS, "people_affected", (499, 500, 501)),
     s.Fact("few people affected", e.INCIDENTS, "people_affected", (9, 10)),
     s.Fact("kind of information lost", e.INCIDENTS, "information", e.INFORMATION.options),
-    s.Fact("statement of the police", e.INCIDENTS, "police_statement", ("none", "in writing")),
+    s.Fact("statement of the police", e.HOLDS, "police_statement", ("none", "in writing")),
     s.Fact("protection of the data", e.ASSESSMENTS, "data", ("readable", "encrypted")),
     s.Fact("risk", e.ASSESSMENTS, "risk", ("not shown to be low", "low probability of compromise")),
     s.Fact(

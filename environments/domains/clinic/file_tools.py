@@ -9,7 +9,6 @@ from .request_tools import FEE_PARAMETER, NOT_POSITIVE, request_parameter, unkno
 
 patient = s.argument("patient_id")
 PATIENT = s.key(e.PATIENTS, "The patient.")
-ASKED = s.Choice(("patient", "clinician"))
 
 
 def of_the_request(field: str) -> s.Term:
@@ -235,37 +234,64 @@ CITE_AUTHORIZATION = s.Tool(
     critical=True,
 )
 
-ASK_OPINION = s.Tool(
-    name="AskOpinion",
+ASK_PATIENT = s.Tool(
+    name="AskPatient",
     summary=(
-        "Asks by telephone: the patient whether the requester may have what is asked for, or the treating clinician, a "
-        "licensed professional, who judges whether it is in the patient's best interest. The answer is 'agrees' or "
-        "'objects'; that of the patient is 'cannot answer' if the patient's condition does not allow it."
+        "Asks the patient by telephone whether the requester may have what is asked for. The answer is 'agrees' or "
+        "'objects', or 'cannot answer' if the patient's condition does not allow it."
     ),
-    leak_words=("ask the patient", "ask her", "ask him", "agrees", "the clinician", "best interest"),
-    parameters=(request_parameter(), s.option("whom", ASKED, "Who is asked.")),
-    raises=(unknown(e.REQUESTS), s.Raises(s.INVALID_REQUEST, "The 'whom' is neither the patient nor the clinician.")),
+    leak_words=("ask the patient", "ask her", "ask him", "agrees"),
+    parameters=(request_parameter(),),
+    raises=(unknown(e.REQUESTS),),
     results=(
         s.ValueResult(
             "answer",
             "The answer.",
             s.TEXT,
             s.choose(
-                s.argument("whom") == "clinician",
-                of_the_request("clinician_answer"),
-                s.choose(
-                    s.exists(
-                        e.PATIENTS,
-                        lambda p: (p.patient_id == of_the_request("patient_id")) & (p.condition == "able to decide"),
-                    ),
-                    of_the_request("patient_answer"),
-                    "cannot answer",
+                s.exists(
+                    e.PATIENTS,
+                    lambda p: (p.patient_id == of_the_request("patient_id")) & (p.condition == "able to decide"),
                 ),
+                of_the_request("patient_answer"),
+                "cannot answer",
             ),
         ),
     ),
     compliance=True,
     critical=True,
+)
+
+ASK_CLINICIAN = s.Tool(
+    name="AskClinician",
+    summary=(
+        "Asks the treating clinician, a licensed professional, whether it is in the patient's best interest that the "
+        "requester has what is asked for. The opinion comes in a day later, and is filed with the request."
+    ),
+    leak_words=("the clinician", "best interest", "opinion"),
+    parameters=(request_parameter(),),
+    raises=(unknown(e.REQUESTS),),
+    effects=(s.register(e.OPINIONS_DUE, "request_id", arrives=s.CURRENT_MOMENT + s.MINUTES_PER_DAY),),
+    results=(s.success_result("Whether the clinician was asked."),),
+    compliance=True,
+    critical=True,
+)
+
+READ_OPINION = s.Tool(
+    name="ReadOpinion",
+    summary="Shows the opinion of the clinician that is filed with a request.",
+    leak_words=("the clinician", "best interest", "opinion"),
+    parameters=(request_parameter(),),
+    raises=(unknown(e.REQUESTS),),
+    results=(
+        s.ValueResult(
+            "opinion",
+            "'agrees' or 'objects'; 'none' if none has come in.",
+            s.TEXT,
+            s.value_of(e.OPINIONS, lambda o: o.request_id == s.argument("request_id"), "opinion", "none"),
+        ),
+    ),
+    compliance=True,
 )
 
 RECORD_DISCLOSURE = s.Tool(

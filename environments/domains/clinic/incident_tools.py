@@ -10,7 +10,7 @@ FORENSICS_DAYS = 21
 
 incident = s.argument("incident_id")
 INCIDENT = s.key(e.INCIDENTS, "The incident.")
-HELD = s.has(e.INCIDENTS, police_statement="in writing")
+HELD = s.has(e.HOLDS, by="incident_id", police_statement="in writing")
 CLOSED = s.Fails("The incident is closed.", s.has(e.INCIDENTS, status="closed"))
 
 FIND_INCIDENT = s.Tool(
@@ -27,6 +27,23 @@ FIND_INCIDENT = s.Tool(
             ("incident_id", "title", "status", "forensic_report"),
         ),
     ),
+)
+
+LIST_INCIDENTS = s.Tool(
+    name="ListIncidents",
+    summary="Lists the incidents of which the file is open, in the order in which they were reported to the office.",
+    leak_words=("list of incidents", "all incidents", "open incidents"),
+    results=(
+        s.RowsResult(
+            "incidents",
+            "The incidents.",
+            e.INCIDENTS,
+            lambda i: i.status == "open",
+            ("incident_id", "title"),
+            reveals_key=False,
+        ),
+    ),
+    compliance=True,
 )
 
 ORDER_FORENSIC_REPORT = s.Tool(
@@ -72,7 +89,13 @@ OPEN_INCIDENT = s.Tool(
             "people_affected",
             "information",
             "state",
+        ),
+        s.show_row(
+            "hold",
+            "Whether a law enforcement official has stated in writing that notices would impede an investigation.",
+            e.HOLDS,
             "police_statement",
+            by="incident_id",
         ),
         s.ValueResult(
             "hold_until",
@@ -81,7 +104,9 @@ OPEN_INCIDENT = s.Tool(
                 "stated in writing; the day of discovery if there is no such statement."
             ),
             s.DATE,
-            s.choose(HELD, s.field_of(e.INCIDENTS, "hold_until", 1), s.field_of(e.INCIDENTS, "discovered_on", 1)),
+            s.choose(
+                HELD, s.field_of(e.HOLDS, "until", 1, by="incident_id"), s.field_of(e.INCIDENTS, "discovered_on", 1)
+            ),
         ),
         s.show_row(
             "assessment",
@@ -174,6 +199,42 @@ REPORT_TO_SECRETARY = s.Tool(
     raises=(unknown(e.INCIDENTS), s.Raises(s.INVALID_REQUEST, "The 'channel' is not one of the channels.")),
     effects=(s.register(e.REPORTS, "incident_id", "channel"),),
     results=(s.success_result("Whether the report was sent or entered."),),
+    compliance=True,
+    critical=True,
+)
+
+SCHEDULE_NOTICES = s.Tool(
+    name="ScheduleNotices",
+    summary=(
+        "Plans the notices of an incident for a day, on which they go out at 08:00 without anything further: the "
+        "notice to everyone affected, the report to the Secretary, and, if so chosen, the notice to prominent "
+        "newspapers and broadcasters of the state in which the people live."
+    ),
+    leak_words=("plan the notices", "schedule", "on the day"),
+    parameters=(
+        INCIDENT,
+        s.option("means", e.MEANS, "How the notice is given to the people, as of NotifyAffected."),
+        s.option("information", e.INFORMATION, "The kind of information that the notice names."),
+        s.option("media", e.MEDIA, "Whether the media are told."),
+        s.option("channel", e.CHANNEL, "When the report to the Secretary is sent, as of ReportToSecretary."),
+        s.Parameter("day", s.DATE, "The day, after today.", s.FromUser(s.DayAfter(e.SESSION, "today", 1, 60))),
+    ),
+    raises=(
+        unknown(e.INCIDENTS),
+        s.Raises(s.INVALID_REQUEST, "An argument is not one of its options, or not a date."),
+        s.Raises(s.INVALID_REQUEST, "The 'day' is not after today.", s.argument("day") <= s.TODAY),
+    ),
+    effects=(
+        s.register(
+            e.NOTICES_DUE,
+            "incident_id",
+            "means",
+            "information",
+            "channel",
+            planned=s.argument("day") * s.MINUTES_PER_DAY + 8 * 60,
+        ),
+    ),
+    results=(s.success_result("Whether the notices were planned."),),
     compliance=True,
     critical=True,
 )

@@ -78,8 +78,12 @@ class _Desk:
         proof = self.rarely("complete", "missing", 0.25)
         return self.add("requesters", "PE", name=name, kind=kind, known=known, proof=proof)
 
+    def soon(self) -> int:
+        """A moment in the next three weeks."""
+        return (FIRST_DAY + self.random.randrange(2, 21)) * s.MINUTES_PER_DAY + self.random.randrange(8 * 60, 16 * 60)
+
     def authorization(self, patient: s.Row, requester: s.Row, covers: str) -> None:
-        self.add(
+        signed = self.add(
             "authorizations",
             "AU",
             patient_id=patient.values["patient_id"],
@@ -88,7 +92,9 @@ class _Desk:
             status=self.random.choice(("in force", "in force", "in force", "expired", "revoked")),
             period=self.random.choice(e.PERIOD.options),
             mentions_payment=self.random.random() < 0.6,
-        )
+        ).values
+        if signed["status"] == "in force" and self.random.random() < 1 / 3:
+            self.add("revocations", "RV", authorization_id=signed["authorization_id"], arrives=self.soon())
 
 
 def populate(random: Random) -> s.State:
@@ -100,6 +106,7 @@ def populate(random: Random) -> s.State:
     _patients_own(desk, patients, kinds)
     _callers(desk, patients)
     _incidents(desk)
+    desk.rows["requests"].sort(key=lambda request: request.values["received_on"])
     desk.rows["session"].append(s.Row({"session_id": "current", "today": FIRST_DAY + random.randrange(5)}))
     return s.State({table: tuple(rows) for table, rows in desk.rows.items()})
 
@@ -230,11 +237,13 @@ def _incidents(desk: _Desk) -> None:
             people_affected=desk.random.choice((9, 10, 38, 120, 499, 500, 501, 640, 2_300)),
             information=desk.random.choice(e.INFORMATION.options),
             state=desk.random.choice(STATES),
-            police_statement=desk.rarely("none", "in writing", 0.3),
-            hold_until=HOLD_UNTIL,
             status="open",
             forensic_report="none",
         ).values["incident_id"]
+        statement = desk.rarely("none", "in writing", 0.3)
+        desk.add("holds", "HO", incident_id=incident, police_statement=statement, until=HOLD_UNTIL)
+        if statement == "none" and desk.random.random() < 1 / 3:
+            desk.add("statements", "PS", incident_id=incident, until=HOLD_UNTIL, arrives=desk.soon())
         desk.add(
             "assessments",
             "RA",
