@@ -35,5 +35,5 @@ ENVIRONMENT = s.Environment(
     clock=s.Clock(s.starts_at(SESSION, "now"), length=21 * 24 * 60 * 60),
     facts=FACTS,
     declines=claim_tools.DECLINE_REQUEST.name,
-    version="2",
+    version="3",
 )

@@ -82,6 +82,26 @@ DECLINE_REQUEST = s.Tool(
     critical=True,
 )
 
+LIST_CLAIMS = s.Tool(
+    name="ListClaims",
+    summary=(
+        "Lists the transactions for which the customer has claimed a refund today, in the order in which the claims "
+        "came in."
+    ),
+    leak_words=("list of claims", "all claims", "open claims"),
+    results=(
+        s.RowsResult(
+            "claims",
+            "The transactions.",
+            e.TRANSACTIONS,
+            _claimed,
+            ("transaction_id", "description", "amount"),
+            reveals_key=False,
+        ),
+    ),
+    compliance=True,
+)
+
 READ_CLAIM = s.Tool(
     name="ReadClaim",
     summary=(
@@ -117,8 +137,7 @@ READ_TRANSACTION_FILE = s.Tool(
     results=(
         s.show_row(
             "file",
-            "The file. 'evidence' is what proves that the customer once consented, and that the transaction was "
-            "authenticated, recorded and entered in the accounts without fault; 'consent' whether the consent stood, "
+            "The file. 'consent' is whether the consent stood, "
             "or had been withdrawn in time, when the transaction was debited; 'informed' whether the institution "
             "supplied the information on the transaction that Title III of PSD2 demands; 'fraud_grounds' whether there "
             "are reasonable grounds to suspect the customer of fraud; 'exact_amount_agreed' whether the authorisation "
@@ -129,12 +148,18 @@ READ_TRANSACTION_FILE = s.Tool(
             "description",
             "debited",
             "scheme",
-            "evidence",
             "consent",
             "informed",
             "fraud_grounds",
             "exact_amount_agreed",
             "above_expectation",
+        ),
+        s.show(
+            e.FINDINGS,
+            "evidence",
+            "What proves that the customer once consented, and that the transaction was authenticated, recorded and "
+            "entered in the accounts without fault, as far as the proof has come in.",
+            "none",
         ),
     ),
     leak_words=("transaction file", "mandate", "fraud team", "proof", "evidence"),

@@ -77,6 +77,15 @@ FIND_PROVIDER = s.lookup(
 _was_authenticated = s.has(e.LINKED_CODES, by="payee_id", amount=amount)
 _pin_was_given = s.has(e.PIN_ENTRIES, by="card_id", amount=amount)
 
+_COUNTED = s.Update(
+    e.COUNTERS,
+    lambda c: c.counter_id == "current",
+    {
+        "remote_total": lambda c: s.choose(_was_authenticated, 0, c.remote_total + amount),
+        "remote_count": lambda c: s.choose(_was_authenticated, 0, c.remote_count + 1),
+    },
+)
+
 SEND_PAYMENT = s.Tool(
     name="SendPayment",
     summary="Executes a credit transfer that the customer orders online, from an account to a payee.",
@@ -90,14 +99,41 @@ SEND_PAYMENT = s.Tool(
     effects=(
         s.register(e.PAYMENTS, "account_id", "payee_id", "amount"),
         s.change(e.ACCOUNTS, balance=lambda a: a.balance - amount),
-        s.Update(
-            e.COUNTERS,
-            lambda c: c.counter_id == "current",
-            {
-                "remote_total": lambda c: s.choose(_was_authenticated, 0, c.remote_total + amount),
-                "remote_count": lambda c: s.choose(_was_authenticated, 0, c.remote_count + 1),
-            },
+        _COUNTED,
+    ),
+    results=(DONE,),
+    critical=True,
+)
+
+SCHEDULE_PAYMENT = s.Tool(
+    name="SchedulePayment",
+    summary=(
+        "Takes the customer's online order for a single credit transfer on a later day. The amount is set aside at "
+        "once, and the transfer is executed at the beginning of that day."
+    ),
+    phrases=s.Phrases(
+        step="Send {amount} from {account_id} to {payee_id} on {day}.",
+        outcome="{amount} will be sent from {account_id} to {payee_id} on {day}.",
+    ),
+    parameters=(
+        ACCOUNT,
+        PAYEE,
+        money("The amount in euro, more than zero.", 4_00, 120_00),
+        s.Parameter("day", s.DATE, "The day, after today.", s.FromUser(s.DayAfter(e.SESSION, "today", 1, 14))),
+    ),
+    raises=(
+        NOT_POSITIVE,
+        s.unknown(e.ACCOUNTS),
+        s.unknown(e.PAYEES),
+        s.Raises(s.INVALID_REQUEST, "The 'day' is not a date after today.", s.argument("day") <= s.TODAY),
+    ),
+    fails=(NOT_COVERED,),
+    effects=(
+        s.register(
+            e.PLANNED_PAYMENTS, "account_id", "payee_id", "amount", planned=s.argument("day") * s.MINUTES_PER_DAY
         ),
+        s.change(e.ACCOUNTS, balance=lambda a: a.balance - amount),
+        _COUNTED,
     ),
     results=(DONE,),
     critical=True,
@@ -176,7 +212,7 @@ APPROVE_CONTACTLESS = s.Tool(
     effects=(
         s.register(e.TAPS, "card_id", "amount"),
         s.change(
-            e.CARDS,
+            e.TAP_COUNTERS,
             contactless_total=lambda c: s.choose(_pin_was_given, 0, c.contactless_total + amount),
             contactless_count=lambda c: s.choose(_pin_was_given, 0, c.contactless_count + 1),
         ),

@@ -75,6 +75,13 @@ CARDS = s.table(
     status=CARD_STATUS,
     reason_persists=s.BOOLEAN,
     pin_failures=s.INTEGER,
+)
+
+# Contactless payments with a card since the last one with its PIN.
+TAP_COUNTERS = s.table(
+    "tap_counters",
+    "counter of contactless payments",
+    card_id=s.TEXT,
     contactless_total=s.Field(s.MONEY, order_dependent=True),
     contactless_count=s.Field(s.INTEGER, order_dependent=True),
 )
@@ -124,7 +131,6 @@ TRANSACTIONS = s.table(
     debited=s.DATE,
     amount=s.MONEY,
     scheme=SCHEME,
-    evidence=EVIDENCE,
     consent=CONSENT,
     informed=s.BOOLEAN,
     fraud_grounds=s.BOOLEAN,
@@ -132,6 +138,25 @@ TRANSACTIONS = s.table(
     above_expectation=s.BOOLEAN,
     # What the customer says in a claim that the institution received today; absent without a claim.
     claim=s.Field(CLAIM_GROUND, optional=True),
+)
+
+FINDINGS = s.table("findings", "finding", transaction_id=s.TEXT, evidence=EVIDENCE)
+
+# What happens without a call.
+PROOFS = s.table("proofs", "proof", proof_id=s.TEXT, transaction_id=s.TEXT, arrives=s.MOMENT)
+PIN_PAYMENTS = s.table("pin_payments", "payment with a PIN", pin_payment_id=s.TEXT, card_id=s.TEXT, made=s.MOMENT)
+INQUIRIES = s.table(
+    "inquiries", "inquiry", prefix="IQ-", inquiry_id=s.TEXT, order_id=s.TEXT, party=PARTY, arrives=s.MOMENT
+)
+PLANNED_PAYMENTS = s.table(
+    "planned_payments",
+    "planned payment",
+    prefix="PP-",
+    plan_id=s.TEXT,
+    account_id=s.TEXT,
+    payee_id=s.TEXT,
+    amount=s.MONEY,
+    planned=s.MOMENT,
 )
 
 PROVIDERS = s.table(
@@ -198,12 +223,12 @@ EXEMPTIONS = s.table(
     "exemptions", "exemption", prefix="EX-", exemption_id=s.TEXT, payee_id=s.TEXT, amount=s.MONEY, ground=EXEMPTION
 )
 PIN_ENTRIES = s.table("pin_entries", "PIN entry", prefix="PN-", entry_id=s.TEXT, card_id=s.TEXT, amount=s.MONEY)
-INQUIRIES = s.table("inquiries", "inquiry", prefix="IQ-", inquiry_id=s.TEXT, order_id=s.TEXT, party=PARTY)
+ANSWERS = s.table("answers", "answer", prefix="AN-", answer_id=s.TEXT, order_id=s.TEXT, party=PARTY)
 FRAUD_REPORTS = s.table("fraud_reports", "report", prefix="RP-", report_id=s.TEXT, transaction_id=s.TEXT)
 INCIDENT_REPORTS = s.table("incident_reports", "report", prefix="RI-", report_id=s.TEXT, matter=MATTER)
 REFERRALS = s.table("referrals", "letter", prefix="LT-", letter_id=s.TEXT, transaction_id=s.TEXT)
 WARNINGS = s.table("warnings", "warning", prefix="WN-", warning_id=s.TEXT, sent=s.DATE)
 
-SESSION = s.table("session", "session", session_id=s.TEXT, now=s.MOMENT)
+SESSION = s.table("session", "session", session_id=s.TEXT, now=s.MOMENT, today=s.DATE)
 
 ENTITIES = s.tables_of(globals())

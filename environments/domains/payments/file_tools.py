@@ -93,15 +93,21 @@ READ_CARD_FILE = s.Tool(
             "file",
             "The file. 'reason_persists' is whether the reason for which a card was blocked still exists; "
             "'pin_failures' how often in a row a wrong PIN was given, for which the institution has set five as the "
-            "limit; 'contactless_total' and 'contactless_count' the sum and the number of the contactless "
-            "payments since the last one with a PIN.",
+            "limit.",
             e.CARDS,
             "nickname",
             "status",
             "reason_persists",
             "pin_failures",
+        ),
+        s.show_row(
+            "counters",
+            "The sum and the number of the contactless payments since the last payment with the PIN, here or in a "
+            "shop.",
+            e.TAP_COUNTERS,
             "contactless_total",
             "contactless_count",
+            by="card_id",
         ),
     ),
     leak_words=("card file", "contactless counter", "why it was blocked"),
@@ -154,37 +160,69 @@ READ_PROVIDER_FILE = s.Tool(
     critical=True,
 )
 
+ANSWER_HOURS = 2
+PARTY = s.option("party", e.PARTY, "Who is asked.")
+
 ASK_AGREEMENT = s.Tool(
     name="AskAgreement",
     summary=(
-        "Asks another party whether it agrees that a payment order is revoked although the time for it has passed. "
-        "This institution agrees if the others do."
+        "Asks another party whether it agrees that a payment order is revoked although the time for it has passed. The "
+        f"answer comes in {ANSWER_HOURS} hours later. This institution agrees if the others do."
     ),
-    parameters=(ORDER, s.option("party", e.PARTY, "Who is asked.")),
+    parameters=(ORDER, PARTY),
     raises=(s.unknown(e.ORDERS), NOT_AN_OPTION),
-    effects=(s.register(e.INQUIRIES, "order_id", "party"),),
+    effects=(s.register(e.INQUIRIES, "order_id", "party", arrives=s.CURRENT_MOMENT + ANSWER_HOURS * 60),),
+    results=(s.success_result("Whether it was asked."),),
+    leak_words=("agreement", "whether they agree", "if they agree"),
+    compliance=True,
+    critical=True,
+)
+
+_answered = s.exists(e.ANSWERS, lambda a: (a.order_id == order) & (a.party == s.argument("party")))
+_agrees = s.exists(
+    e.ORDERS,
+    lambda o: (
+        (o.order_id == order)
+        & (
+            (o.institution_agrees & (s.argument("party") == "payee's institution"))
+            | (o.payee_agrees & (s.argument("party") == "payee"))
+        )
+    ),
+)
+
+READ_ANSWER = s.Tool(
+    name="ReadAnswer",
+    summary="Shows what another party has answered to the question whether it agrees that an order is revoked.",
+    parameters=(ORDER, PARTY),
+    raises=(s.unknown(e.ORDERS), NOT_AN_OPTION),
     results=(
         s.show(e.ORDERS, "description", "The name of the order.", ""),
         s.ValueResult(
-            "agrees",
-            "Whether the party agrees.",
-            s.BOOLEAN,
-            s.exists(
-                e.ORDERS,
-                lambda o: (
-                    (o.order_id == order)
-                    & (
-                        (o.institution_agrees & (s.argument("party") == "payee's institution"))
-                        | (o.payee_agrees & (s.argument("party") == "payee"))
-                    )
-                ),
-            ),
+            "answer",
+            "'agrees' or 'objects'; 'none' if no answer has come in.",
+            s.TEXT,
+            s.choose(_answered, s.choose(_agrees, "agrees", "objects"), "none"),
         ),
     ),
     leak_words=("agreement", "whether they agree", "if they agree"),
-    duration=20 * 60,
     compliance=True,
-    critical=True,
+)
+
+WAIT = s.Tool(
+    name="Wait",
+    summary="Lets hours pass without doing anything.",
+    leak_words=("wait until", "wait for", "wait an hour", "wait a day", "wait another", "hours pass"),
+    parameters=(s.Parameter("hours", s.INTEGER, "How many hours, from 1 to 72.", s.FromUser(s.Amount(1, 72))),),
+    raises=(
+        s.Raises(
+            s.INVALID_REQUEST,
+            "The 'hours' are not a whole number from 1 to 72.",
+            (s.argument("hours") < 1) | (s.argument("hours") > 72),
+        ),
+    ),
+    results=(s.success_result("Whether the hours have passed."),),
+    duration=s.argument("hours") * 3600,
+    compliance=True,
 )
 
 TOOLS = s.tools_of(globals())

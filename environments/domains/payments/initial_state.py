@@ -83,7 +83,7 @@ def populate(random: Random) -> s.State:
     providers."""
     day = FIRST_DAY + random.randrange(2)
     now = day * s.MINUTES_PER_DAY + random.randrange(9 * 60, 16 * 60, 5)
-    numbers = random.sample(range(1000, 10_000), 40)
+    numbers = random.sample(range(1000, 10_000), 60)
     accounts = [
         _row(
             account_id=f"AC-{numbers.pop()}",
@@ -92,6 +92,18 @@ def populate(random: Random) -> s.State:
             balance=random.randint(1_500, 6_000) * 100,
         )
         for name in random.sample(ACCOUNT_NAMES, 2)
+    ]
+    cards = [_card(random, name, numbers.pop()) for name in random.sample(CARD_NAMES, 2)]
+    transactions = [
+        _transaction(random, name, scheme, numbers.pop(), random.choice(accounts))
+        for name, scheme in random.sample(TRANSACTION_NAMES, 5)
+    ]
+    findings = [
+        _row(
+            transaction_id=transaction.values["transaction_id"],
+            evidence=random.choice(("none", "use of the card or password only", "full proof")),
+        )
+        for transaction in transactions
     ]
     tables = {
         "accounts": accounts,
@@ -104,19 +116,40 @@ def populate(random: Random) -> s.State:
             for account in accounts
         ],
         "payees": _payees(random, numbers),
-        "cards": [_card(random, name, numbers.pop()) for name in random.sample(CARD_NAMES, 2)],
+        "cards": cards,
+        "tap_counters": [
+            _row(
+                card_id=card.values["card_id"],
+                contactless_total=random.choice((88_10, 146_75, 163_20, 181_55)),
+                # Five earlier taps are left out: whether the present one counts is disputed.
+                contactless_count=random.choice((3, 4, 7, 8)),
+            )
+            for card in cards
+        ],
+        "pin_payments": [
+            _row(pin_payment_id=f"PI-{numbers.pop()}", card_id=card.values["card_id"], made=_soon(random, now))
+            for card in cards
+            if _likely(random, 1 / 3)
+        ],
         "devices": _devices(random, numbers),
         "security_file": [_security_file(random)],
         "counters": [_counter(random)],
         "orders": [_order(random, name, kind, numbers.pop(), day) for name, kind in random.sample(ORDER_NAMES, 4)],
-        "transactions": [
-            _transaction(random, name, scheme, numbers.pop(), random.choice(accounts))
-            for name, scheme in random.sample(TRANSACTION_NAMES, 5)
+        "transactions": transactions,
+        "findings": findings,
+        "proofs": [
+            _row(
+                proof_id=f"PF-{numbers.pop()}",
+                transaction_id=finding.values["transaction_id"],
+                arrives=_soon(random, now),
+            )
+            for finding in findings
+            if finding.values["evidence"] != "full proof" and _likely(random, 1 / 3)
         ],
         "providers": [
             _provider(random, name, numbers.pop(), random.choice(accounts)) for name in random.sample(PROVIDER_NAMES, 3)
         ],
-        "session": [_row(session_id="current", now=now)],
+        "session": [_row(session_id="current", now=now, today=day)],
     }
     return s.State({**dict.fromkeys(ENTITIES, ()), **{table: tuple(rows) for table, rows in tables.items()}})
 
@@ -127,6 +160,11 @@ def _row(**values: s.Value) -> s.Row:
 
 def _iban(random: Random) -> str:
     return f"EX{random.randint(10, 99)} {random.randint(1000, 9999)} {random.randint(1000, 9999)}"
+
+
+def _soon(random: Random, now: int) -> int:
+    """A moment in the next days."""
+    return now + random.randrange(90, 60 * 60, 10)
 
 
 def _likely(random: Random, share: float) -> bool:
@@ -155,15 +193,12 @@ def _payees(random: Random, numbers: list[int]) -> list[s.Row]:
 
 def _card(random: Random, name: str, number: int) -> s.Row:
     status = random.choice(("active", "active", "active", "blocked", "blocked", "reported lost"))
-    # Five earlier taps are left out: whether the present one counts is disputed.
     return _row(
         card_id=f"CD-{number}",
         nickname=name,
         status=status,
         reason_persists=status == "reported lost" or (status == "blocked" and _likely(random, 0.5)),
         pin_failures=random.choice((0, 2, 5, 5) if status == "active" else (0, 2)),
-        contactless_total=random.choice((88_10, 146_75, 163_20, 181_55)),
-        contactless_count=random.choice((3, 4, 7, 8)),
     )
 
 
@@ -224,7 +259,6 @@ def _transaction(random: Random, name: str, scheme: str, number: int, account: s
         debited=random.choice((LATELY, LATELY, WEEKS_AGO, YEARS_AGO)),
         amount=AMOUNTS[name],
         scheme=scheme,
-        evidence=random.choice(("none", "use of the card or password only", "full proof")),
         consent=random.choice(("given", "given", "withdrawn" if scheme == "direct debit" else "given")),
         informed=_likely(random, 0.7),
         fraud_grounds=_likely(random, 0.25),
