@@ -1,13 +1,14 @@
 """The records office of a clinic under the HIPAA Privacy and Breach Notification Rules.
 
 ``entities.py`` holds the tables, ``request_tools.py``, ``file_tools.py`` and ``incident_tools.py`` the tools, and
-``initial_state.py`` the initial states, and ``facts.py`` says what the law turns on. ``regulation.toml`` restates the
-provisions and ``rules.toml`` holds the curated rule set.
+``initial_state.py`` the initial states, ``agenda.py`` what happens without a call; ``facts.py`` says what the law
+turns on. ``regulation.toml`` restates the provisions and ``rules.toml`` holds the curated rule set.
 """
 
 from lawtrace.environments import spec as s
 
 from . import file_tools, incident_tools, request_tools
+from .agenda import AGENDA
 from .entities import ENTITIES, SESSION
 from .facts import FACTS
 from .initial_state import populate
@@ -64,6 +65,7 @@ ENVIRONMENT = s.Environment(
     tools={tool.name: tool for tool in TOOLS},
     populate=populate,
     clock=s.Clock(s.starts_at(SESSION, "today"), length=120 * 24 * 60 * 60),
+    agenda=AGENDA,
     facts=FACTS,
     declines="DeclineRequest",
 )

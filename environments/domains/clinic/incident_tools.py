@@ -29,21 +29,12 @@ FIND_INCIDENT = s.Tool(
     ),
 )
 
-LIST_INCIDENTS = s.Tool(
-    name="ListIncidents",
+LIST_INCIDENTS = s.queue(
+    "ListIncidents",
+    e.INCIDENTS,
+    "title",
+    where=lambda i: i.status == "open",
     summary="Lists the incidents of which the file is open, in the order in which they were reported to the office.",
-    leak_words=("list of incidents", "all incidents", "open incidents"),
-    results=(
-        s.RowsResult(
-            "incidents",
-            "The incidents.",
-            e.INCIDENTS,
-            lambda i: i.status == "open",
-            ("incident_id", "title"),
-            reveals_key=False,
-        ),
-    ),
-    compliance=True,
 )
 
 ORDER_FORENSIC_REPORT = s.Tool(

@@ -94,21 +94,14 @@ FIND_REQUEST = s.Tool(
     ),
 )
 
-LIST_REQUESTS = s.Tool(
-    name="ListRequests",
-    summary="Lists the requests of the desk, answered or not, in the order in which they came in.",
-    leak_words=("list of requests", "all requests", "open requests"),
-    results=(
-        s.RowsResult(
-            "requests",
-            "The requests.",
-            e.REQUESTS,
-            lambda q: ~s.is_blank(q.request_id),
-            ("request_id", "category", "patient_name", "requester_name", "received_on"),
-            reveals_key=False,
-        ),
-    ),
-    compliance=True,
+LIST_REQUESTS = s.queue(
+    "ListRequests",
+    e.REQUESTS,
+    "category",
+    "patient_name",
+    "requester_name",
+    "received_on",
+    summary="Lists the requests to the office, answered or not, in the order in which they came in.",
 )
 
 FIND_RECORD = s.Tool(

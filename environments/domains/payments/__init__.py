@@ -1,14 +1,16 @@
 """Payment services under PSD2 and the standards on strong customer authentication: an agent serves one account holder.
 
-``entities.py`` holds the tables; ``customer_tools.py`` what customers ask for, ``claim_tools.py`` refunds and refusals,
-``file_tools.py`` what is on file, ``security_tools.py`` authentication, ``terms.py`` what they share;
-``initial_state.py`` the initial states and ``facts.py`` the fields that the law turns on. ``regulation.toml`` restates
-the provisions, ``manual.toml`` has what the institution asks beyond them; ``rules.toml`` holds the curated rule set.
+``entities.py`` holds the tables; ``customer_tools.py`` what customers ask for, ``claim_tools.py`` refunds and
+refusals, ``file_tools.py`` what is on file, ``security_tools.py`` authentication, ``terms.py`` what they share;
+``initial_state.py`` the initial states, ``agenda.py`` what happens without a call, and ``facts.py`` the fields that
+the law turns on. ``regulation.toml`` restates the provisions, ``manual.toml`` has what the institution asks beyond
+them; ``rules.toml`` holds the curated rule set.
 """
 
 from lawtrace.environments import spec as s
 
 from . import claim_tools, customer_tools, file_tools, security_tools
+from .agenda import AGENDA
 from .entities import ENTITIES, SESSION
 from .facts import FACTS
 from .initial_state import populate
@@ -33,6 +35,7 @@ ENVIRONMENT = s.Environment(
     tools={tool.name: tool for tool in TOOLS},
     populate=populate,
     clock=s.Clock(s.starts_at(SESSION, "now"), length=21 * 24 * 60 * 60),
+    agenda=AGENDA,
     facts=FACTS,
     declines=claim_tools.DECLINE_REQUEST.name,
     version="3",

@@ -82,24 +82,16 @@ DECLINE_REQUEST = s.Tool(
     critical=True,
 )
 
-LIST_CLAIMS = s.Tool(
-    name="ListClaims",
+LIST_CLAIMS = s.queue(
+    "ListClaims",
+    e.TRANSACTIONS,
+    "description",
+    "amount",
+    where=_claimed,
     summary=(
         "Lists the transactions for which the customer has claimed a refund today, in the order in which the claims "
         "came in."
     ),
-    leak_words=("list of claims", "all claims", "open claims"),
-    results=(
-        s.RowsResult(
-            "claims",
-            "The transactions.",
-            e.TRANSACTIONS,
-            _claimed,
-            ("transaction_id", "description", "amount"),
-            reveals_key=False,
-        ),
-    ),
-    compliance=True,
 )
 
 READ_CLAIM = s.Tool(

@@ -3,13 +3,15 @@ colleagues to use or pass on data, and incidents.
 
 ``entities.py`` holds the tables, ``case_tools.py`` and ``incident_tools.py`` what the desk is asked to do,
 ``file_tools.py`` and ``letter_tools.py`` what it looks up, prepares and writes, ``shared_terms.py`` what they share,
-and ``initial_state.py`` the initial states. ``regulation.toml`` restates the provisions, ``manual.toml`` says what the
-company demands beyond them, and ``rules.toml`` holds the curated rule set.
+``agenda.py`` what happens without a call, and ``initial_state.py`` the initial states. ``regulation.toml`` restates
+the provisions, ``manual.toml`` says what the company demands beyond them, and ``rules.toml`` holds the curated rule
+set.
 """
 
 from lawtrace.environments import spec as s
 
 from . import case_tools, file_tools, incident_tools, letter_tools
+from .agenda import AGENDA
 from .entities import CONSENTS, DESK, ENTITIES, HOLDINGS, INCIDENTS, MESSAGES, PARTNERS, RECORDS, USES
 from .initial_state import populate
 
@@ -62,6 +64,7 @@ ENVIRONMENT = s.Environment(
     tools={tool.name: tool for tool in TOOLS},
     populate=populate,
     clock=s.Clock(s.starts_at(DESK, "now"), length=120 * 24 * 3600),
+    agenda=AGENDA,
     facts=FACTS,
     declines="Decline",
 )

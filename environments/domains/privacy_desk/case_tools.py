@@ -63,21 +63,15 @@ FIND_CASE = s.Tool(
     ),
 )
 
-LIST_CASES = s.Tool(
-    name="ListCases",
+LIST_CASES = s.queue(
+    "ListCases",
+    e.CASES,
+    "person_name",
+    "data",
+    "matter",
+    "received",
+    where=lambda c: c.status == "open",
     summary="Lists the open cases of the desk in the order in which they came in.",
-    leak_words=("list of cases", "open cases", "all cases"),
-    results=(
-        s.RowsResult(
-            "cases",
-            "The open cases.",
-            e.CASES,
-            lambda c: c.status == "open",
-            ("case_id", "person_name", "data", "matter", "received"),
-            reveals_key=False,
-        ),
-    ),
-    compliance=True,
 )
 
 FORM = s.Choice(("readable", "machine-readable"))

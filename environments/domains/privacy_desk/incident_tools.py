@@ -36,21 +36,13 @@ FIND_INCIDENT = s.Tool(
     ),
 )
 
-LIST_INCIDENTS = s.Tool(
-    name="ListIncidents",
+LIST_INCIDENTS = s.queue(
+    "ListIncidents",
+    e.INCIDENTS,
+    "system",
+    "what",
+    where=lambda i: ~(i.status == "closed"),
     summary="Lists the open incidents in the order in which they were reported to the desk.",
-    leak_words=("list of incidents", "open incidents", "all incidents"),
-    results=(
-        s.RowsResult(
-            "incidents",
-            "The open incidents.",
-            e.INCIDENTS,
-            lambda i: ~(i.status == "closed"),
-            ("incident_id", "system", "what"),
-            reveals_key=False,
-        ),
-    ),
-    compliance=True,
 )
 
 RESTORE_SYSTEM = s.Tool(
