@@ -229,7 +229,7 @@ def _check_tool_roles(environment: Environment, rules: Sequence[Rule]) -> Iterat
                 "it is a compliance tool without leak words, so an instruction may ask for it in other words",
                 "list the stems of the words that would reveal it",
             )
-        if (tool.compliance or tool.critical) and tool.name not in named:
+        if (tool.compliance or tool.critical) and tool.name not in named and isinstance(tool.duration, int):
             kind = "a compliance tool" if tool.compliance else "critical"
             remedy = "write the rule that it serves, or remove the mark"
             yield DeclarationIssue(place, f"it is {kind}, but no rule names it", remedy)

@@ -39,7 +39,6 @@ TOOLS = (
     file_tools.CITE_AUTHORIZATION,
     file_tools.ASK_PATIENT,
     file_tools.ASK_CLINICIAN,
-    file_tools.READ_OPINION,
     file_tools.RECORD_DISCLOSURE,
     file_tools.QUOTE_FEE,
     file_tools.SEND_LETTER,

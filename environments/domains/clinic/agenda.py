@@ -14,8 +14,7 @@ AGENDA = (
         (s.change(e.AUTHORIZATIONS, status="revoked"),),
     ),
     s.Happening(
-        "A law enforcement official states in writing that notices of an incident would impede an investigation until a "
-        "day.",
+        "A law enforcement official states in writing until when notices of an incident would impede an investigation.",
         e.STATEMENTS,
         "arrives",
         (s.change(e.HOLDS, by="incident_id", police_statement="in writing", until=s.argument("until")),),

@@ -161,22 +161,6 @@ READ_PROVIDER_FILE = s.Tool(
 )
 
 ANSWER_HOURS = 2
-PARTY = s.option("party", e.PARTY, "Who is asked.")
-
-ASK_AGREEMENT = s.Tool(
-    name="AskAgreement",
-    summary=(
-        "Asks another party whether it agrees that a payment order is revoked although the time for it has passed. The "
-        f"answer comes in {ANSWER_HOURS} hours later. This institution agrees if the others do."
-    ),
-    parameters=(ORDER, PARTY),
-    raises=(s.unknown(e.ORDERS), NOT_AN_OPTION),
-    effects=(s.register(e.INQUIRIES, "order_id", "party", arrives=s.CURRENT_MOMENT + ANSWER_HOURS * 60),),
-    results=(s.success_result("Whether it was asked."),),
-    leak_words=("agreement", "whether they agree", "if they agree"),
-    compliance=True,
-    critical=True,
-)
 
 _answered = s.exists(e.ANSWERS, lambda a: (a.order_id == order) & (a.party == s.argument("party")))
 _agrees = s.exists(
@@ -190,22 +174,28 @@ _agrees = s.exists(
     ),
 )
 
-READ_ANSWER = s.Tool(
-    name="ReadAnswer",
-    summary="Shows what another party has answered to the question whether it agrees that an order is revoked.",
-    parameters=(ORDER, PARTY),
+ASK_AGREEMENT = s.Tool(
+    name="AskAgreement",
+    summary=(
+        "Asks another party whether it agrees that a payment order is revoked although the time for it has passed, and "
+        f"shows its answer if it has come in: it does so {ANSWER_HOURS} hours after the first question. This "
+        "institution agrees if the others do."
+    ),
+    parameters=(ORDER, s.option("party", e.PARTY, "Who is asked.")),
     raises=(s.unknown(e.ORDERS), NOT_AN_OPTION),
+    effects=(s.register(e.INQUIRIES, "order_id", "party", arrives=s.CURRENT_MOMENT + ANSWER_HOURS * 60),),
     results=(
         s.show(e.ORDERS, "description", "The name of the order.", ""),
         s.ValueResult(
             "answer",
-            "'agrees' or 'objects'; 'none' if no answer has come in.",
+            "'agrees' or 'objects'; 'none' if it has not come in.",
             s.TEXT,
             s.choose(_answered, s.choose(_agrees, "agrees", "objects"), "none"),
         ),
     ),
     leak_words=("agreement", "whether they agree", "if they agree"),
     compliance=True,
+    critical=True,
 )
 
 WAIT = s.Tool(

@@ -208,7 +208,7 @@ BILL_FEE = s.Tool(
     phrases=s.Phrases("Bill {amount} in {case_id}.", "{amount} has been billed in {case_id}."),
     parameters=(
         CASE,
-        s.Parameter("amount", s.MONEY, "The fee in euros, more than zero.", s.FromUser(s.Amount(3_00, 30_00))),
+        s.stated(e.MESSAGES, "fee", "The fee in euros, more than zero.", lambda m: m.case_id == case, name="amount"),
     ),
     raises=(
         MALFORMED,
@@ -247,6 +247,10 @@ SHARE_DATA = s.Tool(
     raises=(MALFORMED, unknown(e.CASES), unknown(e.PARTNERS)),
     fails=(
         not_about("passing on"),
+        s.Fails(
+            "The colleague has asked for another partner.",
+            ~(s.field_of(e.PARTNERS, "name", "") == s.field_of(e.MESSAGES, "partner", "")),
+        ),
         s.Fails("The partner has the data already.", s.has(e.DISCLOSURES, by="case_id", partner_id=partner)),
         IS_CLOSED_DOWN,
     ),

@@ -47,6 +47,10 @@ MESSAGES = s.table(
     write_by=CONTACT_KIND,
     character=s.Choice(("ordinary", "further copy", "repetitive", "unfounded")),
     comparable=DETAIL,
+    # What is asked for, where the matter does not say it all.
+    correction=s.TEXT,
+    partner=s.TEXT,
+    fee=s.MONEY,
 )
 
 RECORDS = s.table(

@@ -6,7 +6,8 @@ from . import entities as e
 from .shared_terms import CASE, MALFORMED, PARTNER, SUCCESS, case, of_case, partner, unknown
 
 DAY = 24 * 3600
-PROOF_DAYS = 5
+PROOF_DAYS = {"date of birth": 2, "membership number": 4, "home club": 7}
+"""How long the answer takes, by what is asked for: the club looks into its books last."""
 COLLECTION_DAYS = 40
 
 
@@ -25,7 +26,7 @@ def _person(field: str, description: str) -> s.ValueResult:
 
 READ_MESSAGE = s.Tool(
     name="ReadMessage",
-    summary="Shows the message of the person in a case, and how it compares with what is on file.",
+    summary="Shows the message of the person or the colleague in a case, and how it compares with what is on file.",
     leak_words=("sender", "read the message", "read her", "read his", "on file"),
     parameters=(CASE,),
     raises=(MALFORMED, unknown(e.CASES)),
@@ -53,13 +54,20 @@ READ_MESSAGE = s.Tool(
             "number' or 'home club'.",
             "home club",
         ),
+        _message("correction", "In a case of rectification, what the data are to say; else empty.", ""),
+        _message("partner", "In a case of passing on, the name of the partner; else empty.", ""),
+        _message("fee", "In a case of billing, what is to be billed; else 0.", 0),
     ),
     compliance=True,
 )
 
 ASK_FOR_PROOF = s.Tool(
     name="AskForProof",
-    summary=f"Asks the person in a case for a detail that shows who they are. The answer takes {PROOF_DAYS} days.",
+    summary=(
+        "Asks the person in a case for a detail that shows who they are, and waits for the answer. For the "
+        + ", for the ".join(f"{detail} it takes {days} days" for detail, days in PROOF_DAYS.items())
+        + "."
+    ),
     leak_words=("proof", "prove", "identity", "identif", "who she is", "who he is", "passport"),
     parameters=(CASE, s.option("detail", e.DETAIL, "What is asked for.")),
     raises=(MALFORMED, unknown(e.CASES)),
@@ -72,7 +80,15 @@ ASK_FOR_PROOF = s.Tool(
             & (of_case("comparable", "", e.MESSAGES) == s.argument("detail")),
         ),
     ),
-    duration=PROOF_DAYS * DAY,
+    duration=s.choose(
+        s.argument("detail") == "date of birth",
+        PROOF_DAYS["date of birth"] * DAY,
+        s.choose(
+            s.argument("detail") == "membership number",
+            PROOF_DAYS["membership number"] * DAY,
+            PROOF_DAYS["home club"] * DAY,
+        ),
+    ),
     compliance=True,
     critical=True,
 )

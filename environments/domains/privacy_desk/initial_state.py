@@ -6,7 +6,7 @@ field that the law turns on is drawn on its own, as far as the values can go tog
 """
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -116,14 +116,15 @@ def populate(random: Random) -> s.State:
     random.shuffle(came_in)
     held, matters = [of for of, _ in came_in], [matter for _, matter in came_in]
     numbers = random.sample(range(1_000, 10_000), len(held))
-    days = sorted(today - random.randrange(15) for _ in held)
+    days = sorted(today - random.randrange(21) for _ in held)
     cases = tuple(
         _case(f"K-{number}", person, kind, matter, day)
         for number, (person, kind), matter, day in zip(numbers, held, matters, days, strict=True)
     )
-    messages = tuple(_message(random, case) for case in cases)
-    consents = tuple(_consent(random, case, *of) for case, of in zip(cases, held, strict=True))
     partners = _partners(random)
+    claims = {kind.name: kind.claimed for kind in DATA_KINDS}
+    messages = tuple(_message(random, case, claims, partners) for case in cases)
+    consents = tuple(_consent(random, case, *of) for case, of in zip(cases, held, strict=True))
     return s.State(
         {
             **dict.fromkeys(ENTITIES, ()),
@@ -163,7 +164,7 @@ def _case(key: str, person: s.Row, kind: DataKind, matter: str, received: int) -
     )
 
 
-def _message(random: Random, case: s.Row) -> s.Row:
+def _message(random: Random, case: s.Row, claims: Mapping[str, str], partners: Sequence[s.Row]) -> s.Row:
     matter = str(case.values["matter"])
     return s.Row(
         {
@@ -173,6 +174,9 @@ def _message(random: Random, case: s.Row) -> s.Row:
             "write_by": random.choice(CONTACT_KIND.options),
             "character": random.choice(CHARACTERS.get(matter, ("ordinary", "ordinary", "repetitive"))),
             "comparable": random.choice(DETAIL.options),
+            "correction": claims[str(case.values["data"])] if matter == "rectification" else "",
+            "partner": random.choice(partners).values["name"] if matter == "passing on" else "",
+            "fee": random.randrange(8_00, 25_00, 50) if matter == "billing" else 0,
         }
     )
 
