@@ -45,9 +45,6 @@ MOST_OF_A_KIND = 4
 """How many safe harbours of known kinds are found before one of them is taken."""
 MORE_OF_A_KIND = 2
 """How many requests more for a change are tried after one for it had a safe harbour."""
-
-MOST_ALONE = 1
-"""How many pairs ask for the same change and no other, where requests may have several."""
 MOST_DRAWS = 8
 """How many further changes are drawn for a pair."""
 
@@ -211,7 +208,7 @@ def contrast_pairs(
         )
     writer = RequestWriter(environment)
     search = ContrastSearch(environment, rules, Completer(environment, rules, use=use), difficulty)
-    facts, asked, alone = Counter[str](), Counter[str](), Counter[str]()
+    facts, asked = Counter[str](), Counter[str]()
     for number in numbers:
         random, found = Random(f"{environment.name}/contrasts/{seed}/{number}"), None
         for _ in range(MAX_REQUESTS_PER_PAIR):
@@ -225,10 +222,7 @@ def contrast_pairs(
             found = next(search.pairs(initial, request, rare), None)
             if found is not None:
                 facts[found.changed.fact.name] += 1
-                fewest = 1 if alone[tool] < MOST_ALONE else min(2, difficulty.changes)
-                wanted = random.randint(fewest, difficulty.changes)
-                alone[tool] += wanted == 1
-                yield _extended(search, writer, found, wanted - 1, asked, random)
+                yield _extended(search, writer, found, random.randint(1, difficulty.changes) - 1, asked, random)
                 break
         if found is None:
             raise SearchError(

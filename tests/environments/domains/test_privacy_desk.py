@@ -14,6 +14,7 @@ from lawtrace.environments.domains.privacy_desk import ENVIRONMENT
 from lawtrace.environments.domains.privacy_desk.entities import MATTER
 from lawtrace.environments.regulations.regulation import load_regulation
 from lawtrace.environments.runtime.session import Session
+from lawtrace.environments.spec.types import DATE
 from lawtrace.solver.rules import load_rules
 from tests.support.published import DATA, published_text
 
@@ -31,7 +32,8 @@ def test_each_case_is_found_alone(seed: int) -> None:
         asked = {"name": case["person_name"], "data": case["data"], "matter": case["matter"]}
         found = session.call("FindCase", asked).event.result
         assert isinstance(found, dict)
-        assert found["cases"] == [{"case_id": case["case_id"], "person_name": asked.pop("name"), **asked}]
+        shown = {"case_id": case["case_id"], "person_name": asked.pop("name"), **asked}
+        assert found["cases"] == [shown | {"received": DATE.encode(case["received"])}]
     assert {incident.values["system"] for incident in state.rows("incidents")} != set()
 
 
