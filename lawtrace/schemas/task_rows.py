@@ -26,8 +26,8 @@ class Contrast(StrictModel):
         value: on this side, as JSON; ``other``: on the other side.
         declined: why nothing lawful does what is asked on this side, one obstacle each; empty where something does.
         longest: up to how many calls that is proved; None where something lawful does it.
-        request, rules: with the fact, the decision point: which tools the request is about that the pair turns on, and
-            the rules that what is lawful on the first side breaks on the second, or that stand in the way there.
+        request, rules: with the fact, the decision point: the tools that the request is about, and the rules of the law
+            that the calls of one side break on the other.
     """
 
     pair: str

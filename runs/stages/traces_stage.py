@@ -197,7 +197,8 @@ def contrast_pairs(
     difficulty: Difficulty = ANY_DIFFICULTY,
     use: SolverUse | None = None,
 ) -> Iterator[ContrastPair]:
-    """Yield the contrast pairs of these numbers, of different requests; facts that turned up less are tried first.
+    """Yield the contrast pairs of these numbers, of different requests; facts that turned up less are tried first, and
+    tools whose requests turn on further facts are asked for more often.
 
     Raises SearchError if the environment declares no facts, or requests have no contrast of that difficulty.
     """
@@ -208,7 +209,7 @@ def contrast_pairs(
         )
     writer = RequestWriter(environment)
     search = ContrastSearch(environment, rules, Completer(environment, rules, use=use), difficulty)
-    facts, asked = Counter[str](), Counter[str]()
+    facts, asked, seen = Counter[str](), Counter[str](), set[tuple[str, str]]()
     for number in numbers:
         random, found = Random(f"{environment.name}/contrasts/{seed}/{number}"), None
         for _ in range(MAX_REQUESTS_PER_PAIR):
@@ -222,6 +223,9 @@ def contrast_pairs(
             found = next(search.pairs(initial, request, rare), None)
             if found is not None:
                 facts[found.changed.fact.name] += 1
+                if (point := (tool, found.changed.fact.name)) not in seen:
+                    asked[tool] -= 1
+                    seen.add(point)
                 yield _extended(search, writer, found, random.randint(1, difficulty.changes) - 1, asked, random)
                 break
         if found is None:

@@ -100,7 +100,7 @@ class ContrastPair:
         other: the same after it has changed, or a refusal.
         declined: why the other side has no compliant trace with these calls; None if it has one.
         ends: of the other side, if it declines.
-        turns_on: the rules that the granted calls break after the fact has changed, or that stand in the way there.
+        turns_on: the rules of the law that the calls of one side break on the other.
         about: the tools of the request that they concern: those of the request before it was extended.
     """
 
@@ -167,10 +167,10 @@ class ContrastSearch:
             return None
         if len(other.calls) <= len(requested) and declined is None:
             return None  # doing just what is asked is right there
-        turns_on = declined.rules if declined else self._broken(state, granted.calls)
+        turns_on = self._broken(state, granted.calls) | self._broken(granted.initial, other.calls)
         about = dict.fromkeys(call.event.tool for call in requested)
         about = tuple(tool for tool in about if tool in self._environment.changing_tools)
-        return ContrastPair(changed, tuple(requested), granted, other, declined, ends, turns_on, about)
+        return ContrastPair(changed, tuple(requested), granted, other, declined, ends, tuple(sorted(turns_on)), about)
 
     def _complete(self, initial: State, requested: Sequence[PlannedCall], like: Trace | None = None) -> Answer[Trace]:
         """As the completer does it. Without `like`, the last completion of a request for the same tools is taken."""
@@ -236,11 +236,11 @@ class ContrastSearch:
             return {}
         return {name: OUTCOMES[status] for name, status in monitor.final_statuses().items()}
 
-    def _broken(self, state: State, calls: Sequence[PlannedCall]) -> tuple[str, ...]:
-        """The rules that these calls break there; none if they do not complete."""
+    def _broken(self, state: State, calls: Sequence[PlannedCall]) -> set[str]:
+        """The rules of the law that these calls break there; none if they do not complete."""
         session = completed_replay(self._environment, state, calls)
         outcomes = {} if session is None else self._not_all_kept(session.events)
-        return tuple(name for name, outcome in outcomes.items() if outcome == "broken")
+        return {name for name, of in outcomes.items() if of == "broken" and self._rules[name].source == "law"}
 
 
 def _rows_read(calls: Sequence[PlannedCall]) -> set[str]:
