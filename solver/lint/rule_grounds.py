@@ -144,12 +144,17 @@ def _spellings(constant: float | Span) -> Iterator[float]:
     if not isinstance(constant, Span) or constant.unit in ("d", "calendar day"):
         yield from (amount - 1, amount + 1)
     if isinstance(constant, Span):
-        yield from (constant.seconds / length for length in SECONDS.values() if constant.fixed)
-        return
-    yield 100 * constant  # an amount in cents
-    for length in (7, 365 / 12):  # days in weeks or months
-        if constant > 1.5 * length and abs(constant / length - round(constant / length)) < 0.1:
-            yield round(constant / length)
+        if not constant.fixed:
+            return
+        yield from (constant.seconds / length for length in SECONDS.values())
+        days = constant.seconds / SECONDS["d"]
+    else:
+        yield 100 * constant  # an amount in cents
+        days = constant
+    for length, fewest in ((7, 2), (365 / 12, 1)):  # days in weeks or months
+        count = round(days / length)
+        if count >= fewest and abs(days / length - count) < 0.1:
+            yield count
 
 
 # The constants of a formula.

@@ -232,6 +232,7 @@ NOTICES_DUE = s.table(
     means=MEANS,
     information=INFORMATION,
     channel=CHANNEL,
+    media=MEDIA,
     planned=s.MOMENT,
 )
 

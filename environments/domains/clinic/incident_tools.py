@@ -222,6 +222,7 @@ SCHEDULE_NOTICES = s.Tool(
             "means",
             "information",
             "channel",
+            "media",
             planned=s.argument("day") * s.MINUTES_PER_DAY + 8 * 60,
         ),
     ),
