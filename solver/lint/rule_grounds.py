@@ -151,9 +151,10 @@ def _spellings(constant: float | Span) -> Iterator[float]:
     else:
         yield 100 * constant  # an amount in cents
         days = constant
-    for length, fewest in ((7, 2), (365 / 12, 1)):  # days in weeks or months
+    for length in (7, 365 / 12):  # days in weeks or months
         count = round(days / length)
-        if count >= fewest and abs(days / length - count) < 0.1:
+        one_month = isinstance(constant, Span) and length > 7
+        if count >= (1 if one_month else 2) and abs(days / length - count) < 0.1:
             yield count
 
 
