@@ -24,8 +24,8 @@ VISITORS = ("Petal and Stem Flowers", "Odell Pruitt", "Verna Quill")
 COMPANIES = {"marketing": ("Sunfield Supplements", "Brightwell Pharmacy"), "refill reminder": ("Brightwell Pharmacy",)}
 STREETS = ("14 Larch Lane", "PO Box 218", "3 Quarry Road", "77 Ferry Street", "PO Box 1140")
 STATES = ("Ohio", "Vermont", "Oregon", "Georgia")
-INCIDENT_TITLES = ("stolen laptop", "misdirected letters", "lost backup drive", "stolen tablet", "copied card index")
-ON_PAPER = ("misdirected letters", "copied card index")
+INCIDENT_TITLES = ("stolen laptop", "misaddressed envelopes", "lost backup drive", "stolen tablet", "copied card index")
+ON_PAPER = ("misaddressed envelopes", "copied card index")
 
 LONG_AGO, LATELY = dt.date(2026, 2, 5).toordinal(), dt.date(2026, 2, 27).toordinal()
 """When requests were received: 30 days after the first is soon, and a record from the archive comes too late."""
