@@ -44,7 +44,7 @@ class _Reader:
         for mention in reversed(mentions):
             bare = bare[: mention.start] + bare[mention.end :]
         ranked = [name for _, name in rank_tools(re.sub(QUOTED, "", bare), self._tools) if self._takes(name, mentions)]
-        ranked = [name for name in ranked if self._tools[name]["parameters"] or self._asks_no_more(name, bare)]
+        ranked = [name for name in ranked if not self._lists_all(name) or self._asks_no_more(name, bare)]
         for name in ranked:
             arguments = self._arguments(name, mentions, line, bare)
             if all(one["name"] in arguments for one in self._tools[name]["parameters"] if one["required"]):
@@ -63,9 +63,13 @@ class _Reader:
         shapes = {format_of(parameter) for parameter in self._tools[name]["parameters"]}
         return all(mention.source.tool == name or mention.source.shape in shapes for mention in mentions)
 
+    def _lists_all(self, name: str) -> bool:
+        """Whether the tool returns lists, and no argument narrows them."""
+        tool = self._tools[name]
+        return not tool["parameters"] and all(one["type"].startswith("array of objects") for one in tool["returns"])
+
     def _asks_no_more(self, name: str, line: str) -> bool:
-        """Whether a line says little besides what the documentation of a tool without parameters says, such as a list
-        of all that there is; other words in it would be arguments."""
+        """Whether a line says little besides what the documentation of the tool says."""
         documented = " ".join([*re.findall(r"[A-Z][a-z]*", name), self._tools[name]["summary"]])
         return len(set(stemmed_words(line)) - set(stemmed_words(documented))) <= 2
 
