@@ -94,9 +94,10 @@ SET_ADDRESS = s.Tool(
     ),
     leak_words=("confidential", "other address"),
     parameters=(request_parameter(),),
-    raises=(unknown(e.REQUESTS),),
-    fails=(
-        s.Fails(
+    raises=(
+        unknown(e.REQUESTS),
+        s.Raises(
+            s.INVALID_REQUEST,
             "The patient of the request has no address for confidential mail that is in force.",
             ~s.exists(e.CONTACTS, lambda c: (c.patient_id == of_the_request("patient_id")) & (c.status == "in force")),
         ),
