@@ -56,6 +56,7 @@ class RuleEncoding(TermEncoding):
     def __init__(self, environment: Environment, logic: SymbolicLogic, bounds: TimeBounds) -> None:
         super().__init__(environment, logic, bounds)
         self._nodes: Final[dict[int, _Node]] = {}
+        self._distinct: Final[dict[s.Formula, _Node]] = {}
 
     # Rules
 
@@ -162,9 +163,12 @@ class RuleEncoding(TermEncoding):
     # Formulas
 
     def _node(self, formula: s.Formula) -> _Node:
+        """Equal subformulas, also of different rules, are one node, so that their truth is found once."""
         if id(formula) not in self._nodes:
-            future = any(isinstance(part, s.Until | s.Next) for part in s.subformulas(formula))
-            self._nodes[id(formula)] = _Node(tuple(sorted(s.free_variables(formula))), future)
+            if formula not in self._distinct:
+                future = any(isinstance(part, s.Until | s.Next) for part in s.subformulas(formula))
+                self._distinct[formula] = _Node(tuple(sorted(s.free_variables(formula))), future)
+            self._nodes[id(formula)] = self._distinct[formula]
             self._kept_alive[id(formula)] = formula
         return self._nodes[id(formula)]
 
@@ -176,7 +180,7 @@ class RuleEncoding(TermEncoding):
         if not node.future:
             future = Future.NONE
         known = self._known[self.length if node.future else i + 1]
-        key = (id(formula), i, future, *(self._key(values[name]) for name in node.variables))
+        key = (id(node), i, future, *(self._key(values[name]) for name in node.variables))
         if key not in known:
             known[key] = self._expanded(formula, i, values, future)
         return known[key]

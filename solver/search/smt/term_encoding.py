@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final
 
 from lawtrace.environments.spec.types import Value as Truth
@@ -83,7 +83,7 @@ class TermEncoding(SymbolicTrace):
         names = sorted(atom.variables)
         if atom.condition is None:
             return True
-        key = (id(atom), *(self._key(values[name]) for name in names if name in values))
+        key = (atom, *(self._key(values[name]) for name in names if name in values))
         if key not in call.known:
             call.known[key] = self._condition(atom.condition, atom.tool, place, values)
         return call.known[key]
@@ -97,7 +97,13 @@ class TermEncoding(SymbolicTrace):
             case c.OrCondition(parts):
                 return self.logic.any(self._condition(part, tool, place, values) for part in parts)
             case c.Comparison():
-                return self._or_unknown(f"{tool}({condition})", lambda: self._comparison(condition, place, values))
+                known = {} if place.call is None else place.call.known
+                key = (condition, *(self._key(values[name]) for name in _names_in(condition) if name in values))
+                if key not in known:
+                    known[key] = self._or_unknown(
+                        f"{tool}({condition})", lambda: self._comparison(condition, place, values)
+                    )
+                return known[key]
             case c.IsTrue(field):
                 return self._or_unknown(
                     f"{tool}({condition})",
@@ -210,3 +216,10 @@ class TermEncoding(SymbolicTrace):
         if found:
             raise Unsupported("an aggregate over values that are not followed")
         return self._values.summary(aggregate.function, entries)
+
+
+@lru_cache(maxsize=4096)
+def _names_in(comparison: c.Comparison) -> tuple[str, ...]:
+    """The names of the variables and elements that a comparison reads."""
+    leaves = c.condition_leaves(comparison)
+    return tuple(sorted({leaf.name for leaf in leaves if isinstance(leaf, t.BoundVariable | t.Element)}))
