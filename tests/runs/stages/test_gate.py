@@ -25,9 +25,9 @@ PAIRS = Path(__file__).parents[3] / "docs/tasks/pairs/payments.jsonl"
 
 @cache
 def pair() -> tuple[Task, Task, Domain]:
-    """A card that is to be used without contact; on the second side its PIN is blocked."""
+    """A statement that is to be shown; on the second side the last authenticated view is too long ago."""
     tasks, domain = read_tasks(PAIRS, None)
-    return tasks[0], tasks[1], domain
+    return tasks[4], tasks[5], domain
 
 
 def found(*tasks: Task) -> set[tuple[str, str]]:
