@@ -217,10 +217,11 @@ def _holding(random: Random, case: s.Row) -> s.Row:
 def _consent(random: Random, case: s.Row, person: s.Row, kind: DataKind) -> s.Row:
     is_child = person.values["age"] < person.values["consent_age"]
     consents = ("given", "expressly given", "expressly given", "withdrawn") if kind.basis == CONSENT else ("none",)
+    consent, is_passed_on = random.choice(consents), case.values["matter"] == "passing on"
     return s.Row(
         {
             "case_id": case.values["case_id"],
-            "consent": random.choice(consents),
+            "consent": consent if is_passed_on or kind.basis != CONSENT else "expressly given",
             "consent_by": random.choice(("a parent", "a parent", "the person")) if is_child else "the person",
         }
     )
@@ -249,16 +250,19 @@ def _record(random: Random, case: s.Row, kind: DataKind) -> s.Row:
             "use": "same purpose" if on_consent else random.choice(USES),
             "necessity": "on consent" if on_consent else random.choice(("necessary",) * 7 + ("not necessary",)),
             "abroad": random.choice(("agreed after warning", "not asked")),
-            "objection": random.choice(_objections(kind)),
+            "objection": _objection(random, kind, matter),
         }
     )
 
 
-def _objections(kind: DataKind) -> tuple[str, ...]:
-    """The objections that the law gives the person: to direct marketing, and to use on legitimate interests."""
-    if kind.marketing:
-        return ("none", "to direct marketing")
-    return ("none", "to this use") if kind.basis == INTERESTS else ("none",)
+def _objection(random: Random, kind: DataKind, matter: str) -> str:
+    """An objection that the law gives the person: to direct marketing, or to use on legitimate interests.
+
+    It is made to passing on only: data to which it was made are not taken into use again, whatever they say.
+    """
+    given = "to direct marketing" if kind.marketing else "to this use"
+    drawn = random.choice(("none", given) if kind.marketing or kind.basis == INTERESTS else ("none",))
+    return drawn if matter == "passing on" else "none"
 
 
 def _contacts(random: Random, people: Sequence[s.Row]) -> tuple[s.Row, ...]:
