@@ -15,7 +15,6 @@ LegalRole = Literal[
     "section_mapper",
     "application",
     "common_sense",
-    "question_writer",
     "fact_finder",
     "twin_writer",
     "twin_evaluator",

@@ -9,14 +9,17 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from lawtrace.agents.conversation import Utterance, run_conversation
-from lawtrace.agents.legal.question_checks import find_quote
 from lawtrace.agents.legal.role_calls import RoleCalls, ValidItems, as_json, paragraphs_as_json, texts_of
 from lawtrace.agents.participants import CodeCheck, Objections, Role, RoleFailure
 from lawtrace.environments.documents.decision import Paragraph
+from lawtrace.environments.legal.retrieval.tokenizer import tokenize
 from lawtrace.schemas.models import FrozenModel
 
 PARAGRAPHS_AT_ONCE = 150
 """Paragraphs of a decision that one request for its facts shows."""
+
+QUOTE_LENGTH = 12
+"""Number of consecutive words of a paragraph that count as a quote."""
 
 MOST_LENGTH = 1.6
 """Length of a longer sentence over that of its counterpart, beyond 20 characters."""
@@ -122,8 +125,18 @@ def check_fact(found: FoundFact, texts: Mapping[str, str], known: Mapping[str, S
         return f"{name}: {found.quote[:60]!r} does not occur in paragraph {found.paragraph} in these words"
     if not found.subject.strip() or not found.words.strip():
         return f"{name}: subject and words must not be empty"
-    if said := find_quote(iter((found.words,)), texts[found.paragraph]):
+    if said := find_quote(found.words, texts[found.paragraph]):
         return f"{name}: its words must not quote paragraph {found.paragraph}: {said!r} ..."
+    return None
+
+
+def find_quote(text: str, paragraph: str) -> str | None:
+    """The first words of a quote of the paragraph in the text."""
+    said = f" {' '.join(tokenize(paragraph))} "
+    words = tokenize(text)
+    for start in range(len(words) - QUOTE_LENGTH + 1):
+        if f" {' '.join(words[start : start + QUOTE_LENGTH])} " in said:
+            return " ".join(words[start : start + 6])
     return None
 
 
@@ -169,7 +182,7 @@ def find_wording_fault(wording: FactWording, source: str) -> str | None:
             return f"{sentence[:40]!r} is not a sentence that ends in a full stop"
         if said := _OUTCOME.search(sentence):
             return f"{said[0]!r} says what is to be decided"
-        if quote := find_quote(iter((sentence,)), source):
+        if quote := find_quote(sentence, source):
             return f"it quotes the decision: {quote!r} ..."
     if _plain(wording.yes) == _plain(wording.no):
         return "both sentences are the same"

@@ -63,11 +63,12 @@ ContextName = Annotated[str, AfterValidator(_context)]
 
 
 def _without_former_roles(value: object) -> object:
-    """Recorded recipes have two roles more, which cut paragraphs; without a model they changed nothing."""
+    """Recorded recipes have three roles more. They changed nothing in a run, but for two with a model."""
     if not isinstance(value, dict):
         return value
-    former = {"facts": {None, "offline"}, "rules": {None, "offline"}}
-    return {role: of for role, of in cast("dict[str, object]", value).items() if of not in former.get(role, ())}
+    named = cast("dict[str, object]", value)
+    idle = {role for role in ("facts", "rules") if named.get(role) in {None, "offline"}}
+    return {role: of for role, of in named.items() if role not in {"question_writer", *idle}}
 
 
 class LegalRoles(StrictModel):
@@ -80,7 +81,6 @@ class LegalRoles(StrictModel):
     section_mapper: RoleModel | None = None
     application: RoleModel | None = None
     common_sense: RoleModel | None = None
-    question_writer: RoleModel | None = None
     fact_finder: RoleModel | None = None
     twin_writer: RoleModel | None = None
     twin_evaluator: RoleModel | None = None
@@ -98,12 +98,11 @@ class LegalRoles(StrictModel):
 class LegalPrompts(PromptOptions):
     """A prompt file for each role above and for the roles of the Meta-LLM."""
 
-    published = frozenset({"application", "common_sense", "meta_llm", "question_writer"})
+    published = frozenset({"application", "common_sense", "meta_llm"})
 
     section_mapper: str | None = None
     application: str | None = None
     common_sense: str | None = None
-    question_writer: str | None = None
     fact_finder: str | None = None
     twin_writer: str | None = None
     twin_evaluator: str | None = None

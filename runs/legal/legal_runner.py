@@ -175,7 +175,7 @@ def load_cases_with_questions(path: Path) -> LegalDataset:
     """The dataset at the path. Raises InputError if it has no question."""
     dataset = load_dataset(path)
     if not any(case.questions for case in dataset.cases):
-        raise InputError(f"{path}: no case has a question; `lawtrace legal questions CASE` writes them")
+        raise InputError(f"{path}: no case has a question; `lawtrace legal twins CASE` writes them")
     return dataset
 
 

@@ -21,10 +21,6 @@ PLUGIN = Plugin(
                 "import": Command(
                     "lawtrace.runs.legal.cli.legal_import:import_task", "Turn a task of another benchmark into a case."
                 ),
-                "questions": Command(
-                    "lawtrace.runs.legal.cli.legal_questions:write_questions",
-                    "Write questions from the findings of each case.",
-                ),
                 "twins": Command(
                     "lawtrace.runs.legal.cli.legal_twins:ask_twins", "Write pairs of questions that differ in one fact."
                 ),

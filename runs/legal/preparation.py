@@ -1,18 +1,15 @@
-"""The stages that turn a decision into a case with questions: mapping of parts, extraction of chunks, questions."""
+"""The stages that turn a decision into a case: mapping of parts, extraction of chunks."""
 
-import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from lawtrace.agents.legal.knowledge_extraction import extract_knowledge
-from lawtrace.agents.legal.question_writer import write_questions
 from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.legal.section_mapper import SectionMapping, map_sections
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.environments.documents.decision import Document
 from lawtrace.environments.legal.case import PreparedCase, build_case
-from lawtrace.runs.legal.legal_files import CASES
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_runner import open_legal_clients
 from lawtrace.runs.runner import Runner
@@ -24,7 +21,6 @@ from lawtrace.schemas.log_entries import Context
 
 PARTS = StageFile("parts.jsonl", SectionMapping)
 EXTRACTED = StageFile("extracted.jsonl", PreparedCase)
-QUESTIONS = StageFile("questions.jsonl", PreparedCase)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,12 +61,6 @@ async def _extract(context: PreparationContext, products: Products) -> Made:
     return Made(complete=not extracted.failures).add(EXTRACTED, [extracted])
 
 
-async def _ask(context: PreparationContext, products: Products) -> Made:
-    calls = context.calls("questions", "question_writer")
-    written = await asyncio.gather(*(write_questions(case, calls) for case in products[CASES]))
-    return Made(complete=not any(one.failures for one in written)).add(QUESTIONS, written)
-
-
 PREPARATION_STAGES: tuple[Stage[PreparationContext, PreparationContext], ...] = (
     Stage(
         name="parts",
@@ -84,13 +74,6 @@ PREPARATION_STAGES: tuple[Stage[PreparationContext, PreparationContext], ...] = 
         needs=lambda _: (PARTS,),
         depends=lambda context: {**context.document_key(), **context.recipe.roles_key("application", "common_sense")},
         run=_extract,
-    ),
-    Stage(
-        name="questions",
-        produces=(QUESTIONS,),
-        needs=lambda _: (CASES,),
-        depends=lambda context: {**context.document_key(), **context.recipe.roles_key("question_writer")},
-        run=_ask,
     ),
 )
 

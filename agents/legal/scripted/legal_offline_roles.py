@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from lawtrace.agents.legal.decomposition import AGENT_ROLES
-from lawtrace.agents.legal.scripted.infringement_questions import write_questions
 from lawtrace.agents.legal.scripted.section_classifier import map_parts
 from lawtrace.agents.legal.scripted.term_matcher import apply_terms, infer_alignments
 from lawtrace.agents.legal.scripted.word_overlap import (
@@ -26,6 +25,5 @@ LEGAL_OFFLINE_ROLES: Mapping[str, ScriptedRole] = {
     "section_mapper": map_parts,
     "application": apply_terms,
     "common_sense": infer_alignments,
-    "question_writer": write_questions,
     "twin_evaluator": lambda messages: '{"faults": []}',  # the checks by code stand alone
 }

@@ -1,4 +1,4 @@
-"""Knowledge extraction and question writing: checks by code, and no lost facts or rules."""
+"""Knowledge extraction: checks by code, and no lost facts or rules."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,6 @@ from autogen_core.models import LLMMessage
 
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.legal.knowledge_extraction import extract_knowledge
-from lawtrace.agents.legal.question_writer import WrittenQuestion, check_question, write_questions
 from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
 from lawtrace.environments.documents.decision_parser import parse_document
@@ -52,10 +51,6 @@ def calls(prompts: Prompts = DEFAULT_PROMPTS, **scripts: Script) -> RoleCalls:
 
 async def read(prompts: Prompts = DEFAULT_PROMPTS, **scripts: Script) -> PreparedCase:
     return await extract_knowledge(CASE, calls(prompts, **scripts))
-
-
-async def write(prompts: Prompts = DEFAULT_PROMPTS, **scripts: Script) -> PreparedCase:
-    return await write_questions(CASE, calls(prompts, **scripts))
 
 
 def refs(reading: PreparedCase) -> list[str]:
@@ -124,7 +119,7 @@ async def test_the_common_sense_agent_reads_the_paragraphs_and_what_was_found_in
     assert not any("AR:3/1" in text for text in published)
 
 
-PUBLISHED = Prompts(dict.fromkeys(["application", "common_sense", "question_writer"], "published"))
+PUBLISHED = Prompts(dict.fromkeys(["application", "common_sense"], "published"))
 
 
 async def test_answers_to_the_published_prompts_are_accepted() -> None:
@@ -156,97 +151,7 @@ async def test_answers_to_the_published_prompts_are_accepted() -> None:
     assert "'laptop'" in refused
 
 
-@pytest.mark.parametrize("form", ["object", "list", "list in prose", "list in a fence"])
-async def test_questions_in_the_published_form_are_accepted(form: str) -> None:
-    def ask(messages: Sequence[LLMMessage]) -> str:
-        if "failed to lock" not in str(messages[0].content):
-            return "[]" if form != "object" else '{"questions": []}'
-        asked = {
-            "whether_contains_decision": "true",
-            "question": "Did Bottle Works infringe Article 32 by not locking its laptop?",
-            "options": ["Yes", "No"] if form == "list" else {"Yes": "Yes", "No": "No"},
-            "correct_answer": "Yes",
-        }
-        written = json.dumps([asked] if form != "object" else {"questions": [asked]}, indent=1)
-        return {"list in prose": f"As asked [1]: {written} Done.", "list in a fence": f"```json\n{written}\n```"}.get(
-            form, written
-        )
-
-    written = await write(PUBLISHED, question_writer=ask)
-    assert (written.refused, written.failures) == ((), ())
-    (only,) = written.case.questions
-    assert (only.paragraphs, only.decision, only.answer) == (("6",), True, "Yes")
-
-
 async def test_unusable_answers_lose_no_fact() -> None:
     reading = await read(application=lambda messages: "no")
     assert len(reading.failures) == 1
     assert refs(reading) == ["LR:2", "F:3", "F:4"]
-
-
-def question(**changes: Any) -> WrittenQuestion:
-    return WrittenQuestion.model_validate(
-        {
-            "paragraphs": ["6"],
-            "whether_contains_decision": True,
-            "question": "Did Bottle Works fail to lock the laptop?",
-            "options": {"Yes": "Yes", "No": "No"},
-            "correct_answer": "Yes",
-            **changes,
-        }
-    )
-
-
-FOUR = {"A": "Article 32", "B": "Article 6", "C": "Article 9", "D": "Article 17"}
-TEXTS = {"6": "Bottle Works failed to lock the laptop and it was then taken from a car in the night of May."}
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"paragraphs": []}, "cites no paragraph"),
-        ({"paragraphs": ["7"]}, "which is not a paragraph"),
-        ({"options": {"No": "No", "Yes": "Yes"}}, "in that order"),
-        ({"options": {"A": "x", "B": "y"}}, "A, B, C and D"),
-        ({"correct_answer": "Maybe"}, "not among the options"),
-        ({"options": {**FOUR, "D": "article 32"}, "correct_answer": "A"}, "occurs twice"),
-        ({"question": "Bottle Works failed."}, "question mark"),
-        ({"question": "According to the text, did it fail?"}, "cannot be understood alone"),
-        ({"question": "Did the controller fail?"}, "in place of a name"),
-        (
-            {"options": FOUR, "correct_answer": "A", "question": "Was Article 32 or another one infringed?"},
-            "no other option does",
-        ),
-        (
-            {"question": "Is it so that Bottle Works failed to lock the laptop and it was then taken from a car?"},
-            "quotes the finding",
-        ),
-    ],
-)
-def test_invalid_questions_are_reported(changes: dict[str, Any], reason: str) -> None:
-    assert check_question(question(), TEXTS) is None
-    said = check_question(question(**changes), TEXTS)
-    assert said is not None
-    assert reason in said
-
-
-async def test_scripted_questions_come_from_findings_and_cite_paragraphs() -> None:
-    written = await write()
-    assert written.failures == ()
-    found = [(asked.paragraphs[0], asked.text, asked.answer) for asked in written.case.questions]
-    assert ("5", "Did Bottle Works infringe Article 32?", "Yes") in found
-    assert {asked.kind for asked in written.case.questions} == {"yes_no"}
-    assert {ref for ref, _, _ in found} == {"5"}
-    assert [asked.id for asked in written.case.questions] == [f"bottles/q{n}" for n in range(1, len(found) + 1)]
-
-
-async def test_rejected_questions_are_left_out_and_others_kept() -> None:
-    asked = [
-        question().model_dump(),
-        question(question="What does the notice say?").model_dump(),
-        question().model_dump(),
-    ]
-    written = await write(question_writer=says({"questions": asked}))
-    assert [kept.text for kept in written.case.questions] == ["Did Bottle Works fail to lock the laptop?"]
-    assert any("cannot be understood alone" in reason for reason in written.refused)
-    assert any("asks the same" in reason for reason in written.refused)

@@ -69,10 +69,8 @@ def test_roles_that_prepare_cases_use_the_prompt_files(tmp_path: Path) -> None:
     (tmp_path / "notice.txt").write_text(NOTICE, encoding="utf-8")
     recipe = recipe_with(tmp_path, ROLES)
     call("ingest", tmp_path / "notice.txt", "--recipe", recipe, "--out", tmp_path / "case.jsonl")
-    call("questions", tmp_path / "case.jsonl", "--recipe", recipe, "--out", tmp_path / "asked.jsonl")
     preparing = ("section_mapper", "application", "common_sense")
     assert prompts_used(tmp_path / "case.events") == {f"my_{role}" for role in preparing}
-    assert prompts_used(tmp_path / "asked.events") == {"my_question_writer"}
 
 
 @pytest.mark.parametrize(
@@ -111,15 +109,15 @@ def test_published_prompts_are_chosen_by_a_word(tmp_path: Path, prompts: str) ->
 
 def test_the_published_recipe_has_the_papers_prompts_and_offers_no_refusal() -> None:
     recipe = load_legal_recipe(Path(__file__).parents[3] / "recipes" / "papers" / "maslegal.toml")
-    assert set(recipe.prompts.replaced()) == {"meta_llm", "application", "common_sense", "question_writer"}
+    assert set(recipe.prompts.replaced()) == {"meta_llm", "application", "common_sense"}
     assert not recipe.may_refuse
     assert not recipe.offers_refusal
 
 
-def test_a_recorded_recipe_may_have_the_roles_that_cut_paragraphs() -> None:
+def test_a_recorded_recipe_may_have_former_roles() -> None:
     recorded = LegalRecipe().model_dump(mode="json")
-    recorded["roles"] |= {"facts": "offline", "rules": None}
-    recorded["prompts"] |= {"facts": None, "rules": None}
+    recorded["roles"] |= {"facts": "offline", "rules": None, "question_writer": "openai:m"}
+    recorded["prompts"] |= {"facts": None, "rules": None, "question_writer": "published"}
     assert LegalRecipe.model_validate(recorded) == LegalRecipe()
 
 

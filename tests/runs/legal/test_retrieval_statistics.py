@@ -51,7 +51,7 @@ def test_the_released_ranking_prefers_short_chunks_in_the_nine_cases() -> None:
     if not SHARED.exists():
         pytest.skip("needs the published dataset in ../shared/data/maslegal")
     cases = load_dataset(SHARED).cases
-    recipe = LegalRecipe(retrievers=("bm25", "released_bm25"))
+    recipe = LegalRecipe(retrievers=("bm25", "released_bm25"), depths=(1, 3, 5))
     rows = retrieve(cases, recipe, encoder=no_vectors)
     found = {(line.retriever, line.context): line for line in retrieval_lines(cases, rows, recipe.depths)}
     assert len(found) == 2 * len(CONTEXTS)

@@ -1,4 +1,4 @@
-"""From a document to answers on the command line: ingest, correct, write questions, run."""
+"""From a document to answers on the command line: ingest, correct, write twin questions, run."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,34 @@ The contravention
 The amount of the penalty
 6. It is £5,000.
 """
+SUBJECT = "a lock on the laptop"
 RECIPE = 'retrievers = ["bm25"]\ndepths = [1, 2]\n'
+
+
+def fact(name: str, paragraph: str, quote: str, *, holds: bool = True) -> dict[str, Any]:
+    return {
+        "topic": "security-measure",
+        "subject": SUBJECT,
+        "fact": name,
+        "holds": holds,
+        "paragraph": paragraph,
+        "quote": quote,
+        "words": f"It was so with {name}.",
+    }
+
+
+FACTS = [
+    fact("personal_data", "3", "kept customer records"),
+    fact("risk", "3", "records on a laptop"),
+    fact("in_place", "5", "failed to lock the laptop", holds=False),
+    fact("mitigated", "6", "It is", holds=False),
+]
+
+
+def write_facts(folder: Path, facts: list[dict[str, Any]]) -> Path:
+    row = {"case": "notice", "party": "Bottle Works", "facts": facts}
+    (folder / "given.facts").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    return folder / "given.facts"
 
 
 def call(*words: str | Path, code: int = 0) -> dict[str, Any]:
@@ -37,7 +64,8 @@ def through(document: Path, folder: Path) -> dict[str, Any]:
     recipe = folder / "legal.toml"
     recipe.write_text(RECIPE, encoding="utf-8")
     call("ingest", document, "--out", folder / "case.jsonl")
-    call("questions", folder / "case.jsonl", "--out", folder / "cases" / "asked.jsonl")
+    facts = write_facts(folder, FACTS)
+    call("twins", folder / "case.jsonl", "--facts", facts, "--out", folder / "cases" / "twins.jsonl")
     return call("run", "--cases", folder / "cases", "--recipe", recipe, "--out", folder / "run")
 
 
@@ -99,7 +127,6 @@ def test_a_decision_that_was_not_parsed_is_told_with_exit_code_1(tmp_path: Path)
     ("name", "faults"), [("tempcover_mpn", []), ("southend_council_reprimand", ["no paragraph is in the part rules"])]
 )
 def test_published_decisions_become_cases(name: str, faults: list[str], tmp_path: Path) -> None:
-    """Offline, no question may come of them: real questions need a model as question writer."""
     if not SHARED.exists():
         pytest.skip("needs the decisions in ../shared/data/decisions")
     found = call("ingest", SHARED / f"{name}.txt", "--out", tmp_path / "case.jsonl", code=int(bool(faults)))
@@ -108,7 +135,7 @@ def test_published_decisions_become_cases(name: str, faults: list[str], tmp_path
     assert found["parts"]["findings"] > 0 < found["parts"]["decision"]
 
 
-@pytest.mark.parametrize("words", ["ingest decision.txt", "questions cases.jsonl"])
+@pytest.mark.parametrize("words", ["ingest decision.txt", "twins cases.jsonl"])
 def test_a_file_is_not_replaced(tmp_path: Path, words: str) -> None:
     kept = tmp_path / "precious.jsonl"
     kept.write_text("precious", encoding="utf-8")

@@ -12,33 +12,12 @@ from lawtrace.environments.legal.case import Case
 from lawtrace.environments.legal.dataset import load_dataset
 from lawtrace.runs.legal.twins.horn import load_rules
 from lawtrace.runs.legal.twins.shortcuts import balance, measure_shortcuts, twins_in
-from tests.runs.legal.cli.test_case_preparation import NOTICE
+from tests.runs.legal.cli.test_case_preparation import FACTS, NOTICE, fact, write_facts
 from tests.support.openai_server import serving
 from tests.support.shell import Shell
 
 ROOT = Path(__file__).parents[4]
-SUBJECT = "a lock on the laptop"
 MODEL = "openai:twins"
-
-
-def fact(name: str, paragraph: str, quote: str, *, holds: bool = True) -> dict[str, Any]:
-    return {
-        "topic": "security-measure",
-        "subject": SUBJECT,
-        "fact": name,
-        "holds": holds,
-        "paragraph": paragraph,
-        "quote": quote,
-        "words": f"It was so with {name}.",
-    }
-
-
-FACTS = [
-    fact("personal_data", "3", "kept customer records"),
-    fact("risk", "3", "records on a laptop"),
-    fact("in_place", "5", "failed to lock the laptop", holds=False),
-    fact("mitigated", "6", "It is", holds=False),
-]
 
 
 @pytest.fixture
@@ -47,12 +26,6 @@ def case(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     (tmp_path / "notice.txt").write_text(NOTICE, encoding="utf-8")
     lawtrace("legal", "ingest", "notice.txt", "--out", "case.jsonl")
     return tmp_path / "case.jsonl"
-
-
-def write_facts(folder: Path, facts: list[dict[str, Any]]) -> Path:
-    row = {"case": "notice", "party": "Bottle Works", "facts": facts}
-    (folder / "given.facts").write_text(json.dumps(row) + "\n", encoding="utf-8")
-    return folder / "given.facts"
 
 
 def check_pairs(cases: tuple[Case, ...]) -> int:
