@@ -1,6 +1,6 @@
 """Tasks and traces as the engines use them, made from their rows."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State, decode_state, encode_state
 from lawtrace.schemas.choices import STYLES, Style, TaskMode
-from lawtrace.schemas.recipe import TaskOptions
+from lawtrace.schemas.recipe import BASELINES, AttemptOptions, TaskOptions, without_habit
 from lawtrace.schemas.task_rows import CallRow, Contrast, End, TaskFields, TaskRow, TraceRow
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, Trace, replay
@@ -104,6 +104,15 @@ def _fields_of(task: TaskFields) -> dict[str, Any]:
 def task_mode(options: TaskOptions, environment: Environment) -> TaskMode:
     """What traces are made for in this environment."""
     return options.trace_mode or ("contrasts" if environment.facts else "tasks")
+
+
+def options_for_tasks(options: AttemptOptions, tasks: Sequence[Task]) -> AttemptOptions:
+    """The options with all models under test named; without the habit, if it was not asked for and some tasks
+    have no calls to wrap, as dockets have none."""
+    named, wrapped = options.named, all(task.calls and task.docket is None for task in tasks)
+    if options.models == BASELINES and not wrapped:
+        return named.model_copy(update={"models": without_habit(named.models)})
+    return named
 
 
 def call_rows(calls: Iterable[PlannedCall]) -> tuple[CallRow, ...]:

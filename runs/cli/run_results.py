@@ -14,6 +14,7 @@ from lawtrace.runs.cli.thresholds import find_shortfalls, missing_tasks, verdict
 from lawtrace.runs.report.ablation_tables import ablation_tables
 from lawtrace.runs.report.build_tables import strength_tables, usage_table
 from lawtrace.runs.report.command_result import CommandResult, Note
+from lawtrace.runs.report.content import stopped_sentence
 from lawtrace.runs.report.outcome_lines import outcome_lines
 from lawtrace.runs.report.outcome_tables import docket_table, pair_score_table, user_score_table
 from lawtrace.runs.report.tables import filled
@@ -33,7 +34,8 @@ def report_shown(report: WrittenReport, folder: Path) -> Iterator[RenderableType
     if report.usage:
         yield report_table(usage_table(report.usage))
     if (content := report.content) is not None:
-        findings, planned = content.findings, sum(line.tally.planned for line in outcome_lines(content))
+        findings = content.findings
+        planned = content.planned_in_all or sum(line.tally.planned for line in outcome_lines(content))
         yield from map(report_table, strength_tables(findings.strength))
         if (deletions := findings.deletions) is not None:
             yield (
@@ -53,6 +55,7 @@ def report_shown(report: WrittenReport, folder: Path) -> Iterator[RenderableType
             filled(*(table(content.verdicts) for table in (pair_score_table, docket_table, user_score_table))),
         )
         yield outcome_table(content.verdicts, planned=planned, unusable=len(content.problems))
+        yield from filter(None, [stopped_sentence(content, folder)])
     if report.ablation is not None:
         yield from map(report_table, ablation_tables(report.ablation))
     yield Note(f"Report: {report.path}\nTables: {report.path.parent / TABLES}")

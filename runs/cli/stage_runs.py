@@ -19,6 +19,7 @@ from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import other_requests
+from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shards import Shard, record_path
 from lawtrace.schemas.recipe import Recipe
 
@@ -91,16 +92,22 @@ def open_stage_log(out: Path, what: str, sandbox: str | None = None) -> EventLog
 def resumable(folder: Path) -> Generator[None]:
     """A context around a run: on Ctrl-C or without budget, say how to resume it; at the end, how a recording was
     replayed."""
+
+    def partial_report() -> str:
+        return f"; `lawtrace report {folder}` shows what is judged" if RunFolder(folder).stopped_early else ""
+
     try:
         yield
         with EventLogFile.open(folder) as event_log:
             _note_other_requests(event_log)
     except BudgetExhausted as error:
-        raise BudgetExhausted(str(error).replace("lawtrace resume RUN", f"lawtrace resume {folder}")) from error
+        text = str(error).replace("lawtrace resume RUN", f"lawtrace resume {folder}")
+        raise BudgetExhausted(text + partial_report()) from error
     except KeyboardInterrupt:
         kept = event_log_path(folder).exists()
         way_on = f"every answer is in the event log, and `lawtrace resume {folder}` continues the run"
-        raise KeyboardInterrupt(f"stopped; {way_on}" if kept else "stopped; nothing was written") from None
+        stopped = f"stopped; {way_on}{partial_report()}" if kept else "stopped; nothing was written"
+        raise KeyboardInterrupt(stopped) from None
 
 
 def _note_other_requests(event_log: EventLogFile) -> None:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,7 +17,7 @@ from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.shards import refuse_shard
 from lawtrace.runs.store.stage_files import read_rows, read_usable_rows
 from lawtrace.runs.store.task_file import match_to_tasks, read_task_rows
-from lawtrace.runs.tasks import Task, task_mode
+from lawtrace.runs.tasks import Task, options_for_tasks, task_mode
 from lawtrace.runs.variants import VariantRow
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.choices import Style
@@ -62,6 +62,7 @@ class ReportContent:
         usage: model calls of the run; empty if there were none.
         identity: what identifies the run, by name; empty for loose files.
         notices: warnings shown before the numbers.
+        planned_in_all: attempts of a run that stopped before all were made; None of others.
     """
 
     title: str
@@ -78,6 +79,7 @@ class ReportContent:
     notices: tuple[str, ...] = ()
     usage: tuple[ModelUsage, ...] = ()
     identity: Mapping[str, str] = field(default_factory=dict[str, str])
+    planned_in_all: int | None = None
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -93,9 +95,11 @@ class ReportContent:
 
 
 def load_run_content(path: Path, env: str | None = None, domain: Domain | None = None) -> ReportContent:
-    """The content of a finished run. ``env``: folder of its environment, unless built in; ``domain``: what is in it.
+    """The content of a run, also of one that stopped with some attempts judged.
 
-    Raises InputError if the folder holds no finished run, or its environment is not found.
+    ``env``: folder of its environment, unless built in; ``domain``: what is in it.
+
+    Raises InputError if the folder has no verdicts, or its environment is not found.
     """
     refuse_shard(path)
     folder = RunFolder(path).judged()
@@ -103,7 +107,23 @@ def load_run_content(path: Path, env: str | None = None, domain: Domain | None =
         recipe = recorded_recipe(event_log, env)
         usage = measure_usage(event_log, recipe.prices)
         identity = identify_recipe(event_log, recipe)
-    return load_content(folder, recipe, usage, identity, domain)
+    content = load_content(folder, recipe, usage, identity, domain)
+    options = options_for_tasks(recipe.attempts, content.tasks)
+    styles = sum(style in options.styles for task in content.tasks for style in task.styles)
+    planned = options.trials * len(options.models) * styles
+    if not folder.stopped_early or planned == len(content.attempts):
+        return content
+    content = replace(content, planned_in_all=planned)
+    return replace(content, notices=(stopped_sentence(content, path), *content.notices))
+
+
+def stopped_sentence(content: ReportContent, path: Path) -> str:
+    """How many attempts the run in the folder has not made; empty if it did not stop early."""
+    planned = content.planned_in_all
+    if planned is None:
+        return ""
+    missing = planned - len(content.attempts)
+    return f"The run has stopped: {missing} of {planned} attempts are missing. `lawtrace resume {path}` makes them."
 
 
 def identify_recipe(event_log: EventLogFile, recipe: Recipe) -> dict[str, str]:

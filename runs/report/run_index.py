@@ -142,10 +142,10 @@ def _read_tasks(folder: RunFolder) -> RunTasks:
 
 
 def state_of(folder: RunFolder) -> RunState:
-    """Running while a process holds the lock of its event log; finished once its report exists."""
+    """Running while a process holds the lock of its event log; finished once it has a report of all attempts."""
     if is_being_written(folder.path):
         return "running"
-    return "finished" if folder.report.exists() else "stopped"
+    return "finished" if folder.report.exists() and not folder.stopped_early else "stopped"
 
 
 @dataclass(frozen=True, slots=True)

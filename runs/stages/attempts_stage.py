@@ -25,13 +25,13 @@ from lawtrace.runs.stages.execution import execute_conversation, run_program
 from lawtrace.runs.stages.habits import Habits
 from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.store.stage_store import Products
-from lawtrace.runs.tasks import Task
+from lawtrace.runs.tasks import Task, options_for_tasks
 from lawtrace.schemas.attempt_rows import Answer, Attempt, EarlyEnd
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.model_spec import ModelSpec
-from lawtrace.schemas.recipe import BASELINES, HABIT, AttemptOptions, without_habit
+from lawtrace.schemas.recipe import HABIT
 from lawtrace.solver.guard.shield import Shields
 
 log = get_logger(__name__)
@@ -70,7 +70,7 @@ class AttemptUnit:
 
 def planned_units(context: StageContext, products: Products) -> list[AttemptUnit]:
     """The attempts of all shards: one unit for every model, task, style and trial, in that order."""
-    options = options_for_tasks(context, products[TASKS])
+    options = options_for_tasks(context.recipe.attempts, products[TASKS])
     models = [(spec, context.clients.name_of(spec, EXECUTOR)) for spec in map(ModelSpec.parse, options.models)]
     return [
         AttemptUnit(model, name, task, style, trial, context.variant)
@@ -82,16 +82,6 @@ def planned_units(context: StageContext, products: Products) -> list[AttemptUnit
     ]
 
 
-def options_for_tasks(context: StageContext, tasks: Sequence[Task]) -> AttemptOptions:
-    """The options with all models under test named; without the habit, if it was not asked for and some tasks
-    have no calls to wrap, as dockets have none."""
-    options = context.recipe.attempts.named
-    wrapped = all(task.calls and task.docket is None for task in tasks)
-    if context.recipe.attempts.models == BASELINES and not wrapped:
-        return options.model_copy(update={"models": without_habit(options.models)})
-    return options
-
-
 class AttemptMaker:
     """Makes attempts: the model answers, and its answer is executed as soon as it is there."""
 
@@ -101,7 +91,7 @@ class AttemptMaker:
         Raises InputError as `AttemptedTasks` does.
         """
         tasks = products[TASKS]
-        options = options_for_tasks(context, tasks)
+        options = options_for_tasks(context.recipe.attempts, tasks)
         check_traces_present(options.models, tasks, options.mode)
         self._context, self._options, self._sandboxes = context, options, sandboxes
         self._habits: Habits = {row.style: row.habit for row in products[HABITS]} if HABIT in options.models else {}

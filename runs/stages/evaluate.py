@@ -1,6 +1,6 @@
 """Stages from tasks to verdicts: what each needs, produces and depends on."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 
 from lawtrace.agents.concurrency import run_in_worker_thread
@@ -8,11 +8,12 @@ from lawtrace.environments.sandbox import Limits, SandboxPool
 from lawtrace.runs.stages.artifacts import ATTEMPTS, HABITS, TASKS, VERDICTS
 from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.stage import MAX_TRIES, Made, RoleCalls, Stage, StageContext, StageInputs
+from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.model_spec import ModelSpec
 from lawtrace.schemas.recipe import HABIT
-from lawtrace.schemas.verdict_rows import Outcome, Verdict
+from lawtrace.schemas.verdict_rows import Verdict
 
 USUAL_MESSAGES = 3
 """Messages of the user in a dialogue, if the model asks for what it needs."""
@@ -69,22 +70,39 @@ async def _attempt(context: StageContext, products: Products) -> Made:
 
     units = context.shard.of(planned_units(context, products))
     by_id = {task.id: task for task in products[TASKS]}
-    outcomes: list[Outcome] = []
+    made: dict[str, tuple[Attempt, Verdict]] = {}
+    safe = 0
 
     def note() -> str:
-        safe = f"{outcomes.count('safe_success')} of {len(outcomes)} safe successes"
-        return "; ".join(filter(None, [safe if outcomes else "", str(context.clients.spent)]))
+        judged = f"{safe} of {len(made)} safe successes" if made else ""
+        return "; ".join(filter(None, [judged, str(context.clients.spent)]))
 
     with context.progress.stage("attempts", len(units), note) as step:
 
         def tally(attempt: Attempt) -> None:
             """Judge an attempt for the progress; the stage of the verdicts takes what was judged here."""
-            outcomes.append(context.judge.keep(by_id[attempt.answer.task], attempt).outcome)
+            nonlocal safe
+            verdict = context.judge.keep(by_id[attempt.answer.task], attempt)
+            made[attempt.answer.id] = attempt, verdict
+            safe += verdict.outcome == "safe_success"
             step()
 
         keys = [Unit(unit.key, (unit.key,)) for unit in units]
-        rows = await make_units(context, products, (TASKS, HABITS), prepare_attempts, keys, tally)
+        try:
+            rows = await make_units(context, products, (TASKS, HABITS), prepare_attempts, keys, tally)
+        except BaseException:
+            _write_partial(context, [made[unit.key] for unit in units if unit.key in made])
+            raise
     return Made(complete=all(row.invalid is None for row in rows)).add(ATTEMPTS, rows)
+
+
+def _write_partial(context: StageContext, made: Sequence[tuple[Attempt, Verdict]]) -> None:
+    """What a run that stops has made so far, for `lawtrace report`. The resumed run makes the files again; those of a
+    run that ended before are kept."""
+    folder = RunFolder(context.folder)
+    if made and context.variant is None and context.shard.is_whole and not folder.findings.exists():
+        ATTEMPTS.write(folder.attempts, [attempt for attempt, _ in made])
+        VERDICTS.write(folder.verdicts, [verdict for _, verdict in made])
 
 
 async def _judge(context: StageContext, products: Products) -> Made:

@@ -36,6 +36,11 @@ class RunFolder:
             raise InputError(f"{self.path} holds no run; give the folder of one, such as {self.path}/NAME")
         return self
 
+    @property
+    def stopped_early(self) -> bool:
+        """Whether the verdicts are those of a run that did not end. Findings are made last."""
+        return self.verdicts.exists() and not self.findings.exists()
+
     def judged(self) -> "RunFolder":
         """This folder, if it holds a run with verdicts. Raises InputError."""
         if not self.existing().verdicts.exists():

@@ -1,6 +1,7 @@
 """An interrupted run says how to resume, and goes on after a full disk (for kills, see `store/test_kills.py`)."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,7 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from lawtrace.runs.report.run_index import state_of
+from lawtrace.runs.store.run_folder import RunFolder
 from tests.support.openai_server import Hang, serving
+from tests.support.pages import ROOT
+from tests.support.shell import Shell
 
 RECIPE = """
 [tasks]
@@ -48,6 +53,32 @@ def test_an_interrupted_run_prints_how_to_resume(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert "lawtrace resume run" in err
     assert "Traceback" not in err
+
+
+def test_what_a_stopped_run_has_judged_can_be_reported(lawtrace: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = ROOT / "docs" / "tasks" / "1.3" / "banking.jsonl"
+    run = ("run", "--tasks", tasks, "--limit", "2", "--model", "openai:tester", "--concurrency", "1")
+    missing = re.compile(r"The run has stopped: ([123]) of 4 attempts are missing\. `lawtrace resume run` makes them\.")
+
+    def answer(request: object) -> str:
+        if len(server.requests) == 3:
+            time.sleep(3)  # The programs before run meanwhile.
+        return "```python\npass\n```"
+
+    with serving(answer) as server:
+        server.connect(monkeypatch)
+        code, _, err = lawtrace(*run, "--budget", "messages=3", "--out", "run")
+        assert (code, "`lawtrace report run` shows what is judged" in err) == (3, True), err
+        code, out, _ = lawtrace("report", "run")
+        found = missing.search(" ".join(out.split()))  # a program that was running when the run stopped is missing, too
+        assert found is not None, out
+        count = int(found[1])
+        assert (code, f"4 attempts planned: {4 - count} judged" in out) == (0, True), out
+        assert f"{count} of 4 attempts are missing" in Path("run/report.html").read_text(encoding="utf-8")
+        assert state_of(RunFolder(Path("run"))) == "stopped"
+        lawtrace.json("resume", "run", "--budget", "messages=4")
+        assert len(server.requests) == 4
+    assert "attempts are missing" not in lawtrace("report", "run")[1]
 
 
 @pytest.mark.slow
