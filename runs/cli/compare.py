@@ -8,7 +8,9 @@ import typer
 from pydantic import TypeAdapter
 from rich.console import RenderableType
 
+from lawtrace.runs.cli.options import BrokenRuleOption, FactOption, VerdictOption
 from lawtrace.runs.cli.output import print_note, problem_notes
+from lawtrace.runs.report.attempt_filter import AttemptFilter
 from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.run_comparison import RunComparison, compare_folders, comparison_table
 from lawtrace.runs.report.run_kinds import outcome_label
@@ -26,13 +28,20 @@ def compare(
     second: Annotated[Path | None, typer.Argument(help="Second folder; default: the first.")] = None,
     model: Annotated[str | None, typer.Option(help="Model of the first run.")] = None,
     against: Annotated[str | None, typer.Option(help="Model of the second run.")] = None,
+    verdict: VerdictOption = None,
+    rule: BrokenRuleOption = None,
+    fact: FactOption = None,
 ) -> CommandResult:
-    """Compare two runs or two models, attempt by attempt."""
+    """Compare two runs or two models, attempt by attempt.
+
+    --verdict, --rule and --fact choose the attempts that are listed below the table, by either side.
+    """
     if (model is None) != (against is None):
         raise InputError("--model and --against must be given together")
     if second is None and model is None:
         raise InputError("give two runs, or one run with --model and --against")
-    comparison = compare_folders(first, second or first, (model, against) if model and against else None)
+    models = (model, against) if model and against else None
+    comparison = compare_folders(first, second or first, models, AttemptFilter(verdict, rule, fact))
     for note in problem_notes(comparison.problems):
         print_note(note)
     json = TypeAdapter(RunComparison).dump_python(comparison, mode="json")

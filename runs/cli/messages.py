@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from lawtrace.runs.cli.options import JsonOption
+from lawtrace.runs.cli.options import BrokenRuleOption, FactOption, JsonOption, VerdictOption
 from lawtrace.runs.cli.output import STDOUT, print_command_result, print_json, print_note
+from lawtrace.runs.report.attempt_filter import ANY, AttemptFilter
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.report.terminal_messages import print_heading, print_messages, print_outcome
 from lawtrace.runs.report.verdict_index import VerdictIndex
@@ -36,10 +37,9 @@ def messages(
     model: Annotated[str | None, typer.Option(help="Only conversations of this model, in a role or tested.")] = None,
     trial: Annotated[int | None, typer.Option(help="Only this trial, from 0.")] = None,
     variant: Annotated[str | None, typer.Option(help="Only this variant of an ablation.")] = None,
-    verdict: Annotated[
-        str | None, typer.Option(help="Only attempts with this outcome, or 'failing': all but safe successes.")
-    ] = None,
-    rule: Annotated[str | None, typer.Option(help="Only attempts that broke this rule or left it undecided.")] = None,
+    verdict: VerdictOption = None,
+    rule: BrokenRuleOption = None,
+    fact: FactOption = None,
     role: Annotated[str | None, typer.Option(help="Only messages of this role.")] = None,
     turn: Annotated[int | None, typer.Option(help="Only messages of this turn, from 0.")] = None,
     message: Annotated[str | None, typer.Option(help="Only the message with this id.")] = None,
@@ -65,6 +65,7 @@ def messages(
         turn=turn,
         text=text,
     )
+    attempts = AttemptFilter(verdict, rule, fact)
     with EventLogFile.open(directory) as event_log:
         if save is not None:
             if wanted != queries.ANY_MESSAGE:
@@ -81,7 +82,7 @@ def messages(
             request_of=partial(queries.request_behind, event_log) if prompts else None,
         )
         if follow:
-            if verdict is not None or rule is not None or as_json:
+            if attempts != ANY or as_json:
                 raise InputError(
                     "--follow can only be combined with --stage, --task, --unit, --style, --model, --trial, --variant, "
                     "--role, --turn, --text and --prompts"
@@ -95,8 +96,8 @@ def messages(
             turn = found_message.line.context.turn
             wanted = replace(wanted, conversations=[found_message.conversation], turn=turn)
         index = VerdictIndex(RunFolder(directory))
-        if verdict is not None or rule is not None:
-            names = index.conversations(verdict, rule)
+        if attempts != ANY:
+            names = index.conversations(attempts)
             wanted = replace(wanted, conversations=list(queries.conversation_numbers(event_log, names).values()))
         found = queries.find_conversations(event_log, wanted, limit=limit + 1)
         if not found:

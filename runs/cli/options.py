@@ -49,6 +49,14 @@ FailUnderOption = Annotated[
     float | None, typer.Option("--fail-under", min=0, max=1, help="Exit 1 if a model's Pass@1 is lower (0 to 1).")
 ]
 
+VerdictOption = Annotated[
+    str | None, typer.Option("--verdict", help="Only attempts with this outcome, or 'failing': all but safe successes.")
+]
+BrokenRuleOption = Annotated[
+    str | None, typer.Option("--rule", help="Only attempts that broke this rule or left it undecided.")
+]
+FactOption = Annotated[str | None, typer.Option("--fact", help="Only contrast pairs that turn on this fact.")]
+
 ReviewersOption = Annotated[int, typer.Option("--reviewers", min=1, help="Reviewers who must accept an item.")]
 ReviewOpinionsOption = Annotated[
     Path | None, typer.Option("--opinions", help="Decision file; default: next to the input.")

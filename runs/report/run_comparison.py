@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lawtrace.runs.published import is_comparison, published_evaluation
+from lawtrace.runs.report.attempt_filter import ANY, AttemptFilter
 from lawtrace.runs.report.outcome_tables import paired_cells
 from lawtrace.runs.report.run_kinds import GradedUnit, RunKind, run_kind_of
 from lawtrace.runs.report.tables import Column, Table, make_table, share
@@ -163,22 +164,32 @@ def read_side(path: Path) -> ComparisonSide:
     return ComparisonSide(name, results, by_id, tuple(dict.fromkeys(problems)))
 
 
-def compare_folders(first: Path, second: Path, models: tuple[str, str] | None = None) -> RunComparison:
-    """Compare two runs of one kind. Raises InputError for a shard, or if they have nothing in common."""
+def compare_folders(
+    first: Path, second: Path, models: tuple[str, str] | None = None, flips: AttemptFilter = ANY
+) -> RunComparison:
+    """Compare two runs of one kind; ``flips``: see `compare_runs`.
+
+    Raises InputError for a shard, or if they have nothing in common.
+    """
     for folder in (first, second):
         refuse_shard(folder)
     if models is None and first.resolve() == second.resolve():
         raise InputError(f"{first} is given twice; give two runs, or two of its models with --model and --against")
     if run_kind_of(first) is not run_kind_of(second):
         raise InputError(f"{first} and {second} are runs of different kinds; compare runs over the same tasks")
-    return compare_runs(read_side(first), read_side(second), models)
+    return compare_runs(read_side(first), read_side(second), models, flips)
 
 
-def compare_runs(first: ComparisonSide, second: ComparisonSide, models: tuple[str, str] | None = None) -> RunComparison:
+def compare_runs(
+    first: ComparisonSide, second: ComparisonSide, models: tuple[str, str] | None = None, flips: AttemptFilter = ANY
+) -> RunComparison:
     """Compare each model that both sides have, or the two named models (of the first and the second side).
 
-    Raises InputError if the sides have no task, model or attempt in common.
+    ``flips``: only those of which one side or the other matches are listed; the rates are over all attempts.
+
+    Raises InputError if the sides have no task, model or attempt in common, or no attempt of either matches.
     """
+    flips.check(" and ".join(dict.fromkeys((first.name, second.name))), (*first.results, *second.results), first.kind)
     kind, variants = first.kind, first.variants & second.variants
     both = [key for key in first.tasks if key in second.tasks]
     if kind is None and not both:
@@ -203,7 +214,7 @@ def compare_runs(first: ComparisonSide, second: ComparisonSide, models: tuple[st
     found = RunComparison(
         (first.name, second.name),
         tuple(replace(line, adjusted_p=p_value) for line, p_value in zip(lines, adjusted, strict=True)),
-        tuple(flip for pair, ours, theirs in sides for flip in _flips(pair, ours, theirs)),
+        tuple(flip for pair, ours, theirs in sides for flip in _flips(pair, ours, theirs, flips)),
         {task: parts for task, parts in changed.items() if parts},
         tuple(dict.fromkeys((*first.problems, *second.problems))),
     )
@@ -262,10 +273,10 @@ def _difference_bounds(pairs: Sequence[tuple[GradedUnit, GradedUnit]]) -> tuple[
     return (bounds.least / len(pairs), bounds.most / len(pairs)) if bounds.turns else None
 
 
-def _flips(models: tuple[str, str], ours: _Results, theirs: _Results) -> Iterable[Flip]:
+def _flips(models: tuple[str, str], ours: _Results, theirs: _Results, only: AttemptFilter) -> Iterable[Flip]:
     for key, one in ours.items():
         other = theirs.get(key)
-        if other is not None and other.outcome != one.outcome:
+        if other is not None and other.outcome != one.outcome and (only.matches(one) or only.matches(other)):
             yield Flip(
                 one.task,
                 one.unit,

@@ -63,6 +63,17 @@ class GradedUnit:
         return [rule.rule for rule in self.verdict.rules if rule.undetermined] if self.verdict else []
 
     @property
+    def not_kept(self) -> list[str]:
+        """The ids of the rules that are broken or undetermined."""
+        return [*self.broken, *self.undetermined]
+
+    @property
+    def fact(self) -> str:
+        """The fact of its contrast pair, which the decision point names after the environment; empty without one."""
+        point = self.verdict.point if self.verdict else None
+        return (point or "").partition(": ")[2].partition(";")[0]
+
+    @property
     def contender(self) -> str:
         """The model, with acting mode and shield."""
         return self.verdict.contender if self.verdict else self.model

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic_core import from_json
 
+from lawtrace.runs.report.attempt_filter import AttemptFilter, outcome_choices
 from lawtrace.runs.report.labels import OUTCOME_LABELS, OutcomeLabel
 from lawtrace.runs.report.run_kinds import GradedUnit, run_kind_of
 from lawtrace.runs.scoring.metrics import group_by
@@ -16,11 +17,7 @@ from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.variants import VariantRow
 from lawtrace.schemas.attempt_rows import Attempt
-from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.verdict_rows import RuleVerdict, Verdict
-
-FAILING = "failing"
-"""Stands for every outcome of an attempt that is no success."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,47 +54,51 @@ class VerdictIndex:
         """The verdict on the answer given in that conversation."""
         return self._by_conversation.get(conversation.id)
 
-    def select(self, *, rule: str | None = None, model: str | None = None, **values: str | None) -> list[GradedUnit]:
-        """Verdicts that match all given values, of ``outcome``, ``task``, ``unit`` and ``variant`` of the graded unit.
+    def select(
+        self,
+        *,
+        outcome: str | None = None,
+        rule: str | None = None,
+        fact: str | None = None,
+        model: str | None = None,
+        **values: str | None,
+    ) -> list[GradedUnit]:
+        """Verdicts that match the filter and all given values.
 
-        ``rule``: broken or undetermined; ``model``: a model or a contender; the outcome ``failing``: all but safe
-        successes and what is invalid. Raises InputError for an unknown outcome.
+        ``values``: ``task``, ``unit`` and ``variant`` of the graded unit; ``model``: a model or a contender.
+
+        Raises InputError for an unknown outcome.
         """
-        given = {name: value for name, value in values.items() if value is not None}
-        outcome = given.get("outcome")
-        failing = self.kind is None and outcome == FAILING and bool(given.pop("outcome"))
-        if outcome is not None and not failing and outcome not in self.outcomes:
-            raise InputError(f"unknown outcome {outcome!r}; choose one of {', '.join(self.choices)}")
+        if outcome is not None and outcome not in self.choices:
+            AttemptFilter(outcome).check(self._path, self.verdicts, self.kind)
+        wanted = AttemptFilter(outcome, rule, fact)
         return [
             one
             for one in self.verdicts
-            if (rule is None or rule in one.broken or rule in one.undetermined)
-            and not (failing and one.outcome in {"safe_success", "invalid"})
+            if wanted.matches(one)
             and model in (None, one.model, one.contender)
-            and all(getattr(one, name) == value for name, value in given.items())
+            and all(value in (None, getattr(one, name)) for name, value in values.items())
         ]
 
     @property
-    def choices(self) -> dict[str, OutcomeLabel | str]:
-        """What an outcome can be chosen by, with labels: each, and *failing*."""
-        return {**self.outcomes, **({} if self.kind else {FAILING: "failing"})}
+    def choices(self) -> Mapping[str, OutcomeLabel | str]:
+        """What an outcome can be chosen by, with labels."""
+        return outcome_choices(self.kind)
 
-    def conversations(self, outcome: str | None, rule: str | None) -> list[str]:
-        """The ids of those with the outcome, or whose verdict names the rule. Raises InputError without any."""
-        if self.kind is not None and rule is not None:
-            raise InputError(f"{self._path}: a {self.kind.name} run has no rules; omit --rule")
-        if not self.verdicts:
-            raise InputError(f"{self._path}: the run has no verdicts; omit --verdict and --rule")
-        found = self.select(outcome=outcome, rule=rule)
-        if not found and rule is not None:
-            names = ", ".join(self.rules) or "none"
-            raise InputError(f"{self._path}: no attempt matches; broken or undetermined rules: {names}")
-        return [one.conversation for one in found]
+    def conversations(self, wanted: AttemptFilter) -> list[str]:
+        """The ids of those of the attempts that match. Raises InputError without any."""
+        wanted.check(self._path, self.verdicts, self.kind)
+        return [one.conversation for one in filter(wanted.matches, self.verdicts)]
 
     @property
     def rules(self) -> list[str]:
         """The ids of the rules that are broken or undetermined in some verdict."""
-        return sorted({rule for one in self.verdicts for rule in (*one.broken, *one.undetermined)})
+        return sorted({rule for one in self.verdicts for rule in one.not_kept})
+
+    @property
+    def facts(self) -> list[str]:
+        """The facts of contrast pairs."""
+        return sorted({one.fact for one in self.verdicts} - {""})
 
     def counts(self) -> Mapping[str, Counter[str]]:
         """Model -> the number of verdicts by outcome."""

@@ -28,7 +28,7 @@ class AttemptPages(Pages):
         """The list of what was judged, in a run of another kind of its answers."""
         _, folder, index = self._frame.run(request)
         unit = "unit" if index.kind else "style"
-        asked = parameters(request, "outcome", "rule", "task", unit, "model", "variant")
+        asked = parameters(request, "outcome", "rule", "fact", "task", unit, "model", "variant")
         ranks = list(index.outcomes)
         keys: Mapping[str, Callable[[GradedUnit], Any]] = {
             "outcome": lambda one: ranks.index(one.outcome),

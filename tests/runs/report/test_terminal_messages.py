@@ -9,8 +9,10 @@ import pytest
 from lawtrace.runs.runner import RunResult
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.schemas.log_entries import Context, MessageSent, RoleFailed
 from lawtrace.schemas.verdict_rows import Verdict
+from tests.support.pages import ROOT
 from tests.support.shell import Shell
 
 RECIPE = """
@@ -92,6 +94,23 @@ def test_a_filter_without_a_match_lists_its_values(
     code, _, err = lawtrace("messages", walked, option, value)
     assert code == 2
     assert says in err
+
+
+def test_attempts_by_fact(lawtrace: Shell) -> None:
+    pairs = ROOT / "docs" / "tasks" / "pairs" / "payments.jsonl"
+    facts = {task.id: task.contrast.fact for task in read_tasks(pairs)[0] if task.contrast}
+    fact = next(iter(facts.values()))
+    lawtrace.json("run", "--tasks", pairs, "--model", "baseline:reference", "--model", "baseline:literal", "--out", "r")
+    found = lawtrace.json("messages", "r", "--fact", fact)["messages"]
+    assert {line["context"]["task"] for line in found} == {task for task, of in facts.items() if of == fact}
+    for command in (
+        ["messages", "r"],
+        ["compare", "r", "--model", "baseline:reference", "--against", "baseline:literal"],
+    ):
+        code, _, err = lawtrace(*command, "--fact", "none")
+        assert (code, all(each in err for each in facts.values())) == (2, True), err
+    compared = lawtrace.json(*command, "--fact", fact, "--verdict", "failing")
+    assert {facts[flip["task"]] for flip in compared["flips"]} == {fact}
 
 
 def test_failing_attempts(lawtrace: Shell, walked: Path) -> None:
