@@ -114,30 +114,6 @@ class AnswerRow(StrictModel):
 _OFTEN_EMPTY = frozenset({"trial", "choice", "rationale", "citations", "reason", "asked_in", "steps"})
 
 
-class ProbeRow(StrictModel):
-    """A question asked again without the passages that its answer cited."""
-
-    schema_version: Literal["lawtrace.legal_probe/2"] = "lawtrace.legal_probe/2"
-    case: str
-    question: str
-    model: str
-    context: str
-    retriever: RetrieverName
-    depth: int
-    before: Choice
-    outcome: LegalOutcome
-    after: Choice | None
-
-    @property
-    def cell(self) -> GridCell:
-        return GridCell(self.model, self.context, self.retriever, self.depth)
-
-    @property
-    def changed(self) -> bool | None:
-        """Whether the answer changed or became a refusal; None where the new reply cannot be read."""
-        return None if self.outcome in ("error", "invalid") else self.after != self.before
-
-
 class DatasetIssues(StrictModel):
     """Rows of the dataset that could not be used, and agents without a chunk in a case."""
 
@@ -152,4 +128,3 @@ CASES = StageFile("cases.jsonl", Case)
 DATASET_ISSUES = StageFile("dataset_issues.jsonl", DatasetIssues)
 RETRIEVED = StageFile("retrieved.jsonl", RetrievedRow)
 ANSWERS = StageFile("answers.jsonl", AnswerRow)
-PROBES = StageFile("probes.jsonl", ProbeRow)

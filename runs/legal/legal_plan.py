@@ -71,12 +71,12 @@ class _Planner:
         recipe, shown = self.recipe, self.shown(cell)
         if recipe.pipeline == "once":
             context = parse_context(cell.context)
-            probed = sum(len(case.questions) for case in self.cases if case.chunks_of(context))
+            with_passages = sum(len(case.questions) for case in self.cases if case.chunks_of(context))
             # Without a passage the prompt is that of every such cell, and is sent once.
             without = [q.id for case in self.cases if not case.chunks_of(context) for q in case.questions]
             new = sum((cell.model, question) not in self.without for question in without)
             self.without.update((cell.model, question) for question in without)
-            times = recipe.trials * (probed + new + (probed if recipe.probe_citations else 0))
+            times = recipe.trials * (with_passages + new)
             self.add("meta_llm", cell.model, times, self.question + shown)
             return
         most = recipe.decomposition.limits().most_calls()

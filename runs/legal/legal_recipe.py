@@ -140,7 +140,6 @@ class LegalRecipe(CallOptions):
         embedding: the source of embeddings: ``minilm`` (extra ``embed``) or an endpoint.
         pipeline: ``once``: the Meta-LLM answers from the chunks retrieved for the question (M 5.1); ``decomposed``: it
             leads a team of agents that answer parts of the question (M Algorithms 1 and 2).
-        probe_citations: ask again without the cited passages; ``once`` only.
         roles: the models that prepare cases and answer parts of questions.
         prompts: prompt files of the user, by role.
         may_refuse: whether the prompt offers to decline, if it can: the published prompt of the Meta-LLM cannot.
@@ -169,15 +168,17 @@ class LegalRecipe(CallOptions):
     may_refuse: bool = True
     pipeline: Literal["once", "decomposed"] = "once"
     decomposition: DecompositionOptions = DecompositionOptions()
-    probe_citations: bool = False
     roles: Annotated[LegalRoles, BeforeValidator(_without_former_roles)] = LegalRoles()
     prompts: Annotated[LegalPrompts, BeforeValidator(_without_former_roles)] = LegalPrompts()
 
-    @model_validator(mode="after")
-    def _probe_needs_single_answers(self) -> Self:
-        if self.probe_citations and self.pipeline != "once":
-            raise ValueError("probe_citations needs the pipeline 'once'")
-        return self
+    @model_validator(mode="before")
+    @classmethod
+    def _without_former_field(cls, value: object) -> object:
+        """Recorded recipes say that citations are not probed."""
+        if not isinstance(value, dict):
+            return value
+        fields = cast("dict[str, object]", value)
+        return {key: of for key, of in fields.items() if key != "probe_citations" or of}
 
     @model_validator(mode="after")
     def _released_embedding_needs_minilm(self) -> Self:

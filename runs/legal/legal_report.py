@@ -9,7 +9,7 @@ from lawtrace.environments.legal.document_checks import states_finding
 from lawtrace.prompts.loader import prompts_of
 from lawtrace.runs.legal.charts import agreement_figures, case_figures
 from lawtrace.runs.legal.grounding import GroundingLine, grounding_lines
-from lawtrace.runs.legal.legal_files import ANSWERS, CASES, DATASET_ISSUES, PROBES, RETRIEVED, DatasetIssues
+from lawtrace.runs.legal.legal_files import ANSWERS, CASES, DATASET_ISSUES, RETRIEVED, DatasetIssues
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_tables import DecompositionLine, LegalTables, decomposition_lines, tabulate
 from lawtrace.runs.legal.report_tables import (
@@ -63,7 +63,6 @@ def load_legal_content(path: Path) -> LegalContent:
         recipe = LegalRecipe.model_validate(event_log.recipe)
         identity = identify_legal(event_log)
     cases, answers = CASES.read(path / CASES.name), ANSWERS.read(path / ANSWERS.name)
-    probes = PROBES.read(path / PROBES.name) if recipe.probe_citations else []
     (issues,) = DATASET_ISSUES.read(path / DATASET_ISSUES.name)
     return LegalContent(
         recipe,
@@ -72,7 +71,7 @@ def load_legal_content(path: Path) -> LegalContent:
         tabulate(cases, answers),
         retrieval_lines(cases, RETRIEVED.read(path / RETRIEVED.name), recipe.depths),
         decomposition_lines(answers),
-        grounding_lines(cases, answers, probes),
+        grounding_lines(cases, answers),
         score_tasks(cases, answers),
         identity,
     )
@@ -104,11 +103,7 @@ def make_legal_report(content: LegalContent) -> RunReport:
             Section("refusals", "Refusals, errors, invalid", tables=(refusal_table(tables),)),
             _pair_section(tables),
             _agreement_section(tables),
-            Section(
-                "grounding",
-                "Citations",
-                tables=(grounding_table(content.grounding, probed=content.recipe.probe_citations),),
-            ),
+            Section("grounding", "Citations", tables=(grounding_table(content.grounding),)),
             *_decomposition_section(content.decomposition),
             Section("breakdown", "Breakdown", tables=breakdown_tables(tables)),
             _case_section(content),
@@ -165,7 +160,6 @@ def _settings(recipe: LegalRecipe) -> dict[str, str]:
         "pipeline": recipe.pipeline,
         **recipe.answering_roles(),
         "custom prompts": _custom_prompts(recipe),
-        "citation probe": "yes" if recipe.probe_citations else "no",
         "prompt offers to decline": "yes" if recipe.offers_refusal else "no",
     }
 

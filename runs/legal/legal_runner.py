@@ -1,4 +1,4 @@
-"""The stages of a legal run for the generic runner: cases, retrieval, answers, probes."""
+"""The stages of a legal run for the generic runner: cases, retrieval, answers."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -10,8 +10,7 @@ from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.legal.dataset import LegalDataset, load_dataset
 from lawtrace.environments.legal.retrieval.embedding import Encoder, Pooling
 from lawtrace.environments.progress import NoProgress, StageProgress
-from lawtrace.runs.legal.grounding import probe_citations
-from lawtrace.runs.legal.legal_files import ANSWERS, CASES, DATASET_ISSUES, PROBES, RETRIEVED, AnswerRow, DatasetIssues
+from lawtrace.runs.legal.legal_files import ANSWERS, CASES, DATASET_ISSUES, RETRIEVED, AnswerRow, DatasetIssues
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_stages import (
     AnswerMaker,
@@ -86,20 +85,6 @@ def _answers_depend(context: LegalContext) -> Mapping[str, object]:
     return {**context.recipe_key(*fields, "decomposition", "embedding"), **context.recipe.roles_key(*team)}
 
 
-async def _probe(context: LegalContext, products: Products) -> Made:
-    answers = products[ANSWERS]
-    with context.progress.stage("probes", len(answers)) as step:
-        rows = await probe_citations(
-            products[CASES],
-            answers,
-            context.recipe,
-            clients=context.clients,
-            event_log=context.event_log,
-            on_probe=step,
-        )
-    return Made(complete=not any(row.outcome == "invalid" for row in rows)).add(PROBES, rows)
-
-
 LEGAL_STAGES: tuple[Stage[LegalContext, LegalContext], ...] = (
     Stage(
         name="cases",
@@ -115,13 +100,6 @@ LEGAL_STAGES: tuple[Stage[LegalContext, LegalContext], ...] = (
         run=_retrieve,
     ),
     Stage(name="answers", produces=(ANSWERS,), needs=_answers_need, depends=_answers_depend, run=_answer),
-    Stage(
-        name="probes",
-        produces=(PROBES,),
-        needs=lambda _: (CASES, ANSWERS),
-        depends=lambda context: {**context.recipe_key("may_refuse"), **context.recipe.roles_key("meta_llm")},
-        run=_probe,
-    ),
 )
 
 
@@ -167,8 +145,7 @@ async def run_legal(
             event_log=event_log,
             reuse=None if reuse is None else open_store(reuse),
         )
-        targets = (RETRIEVED, ANSWERS, PROBES) if recipe.probe_citations else (RETRIEVED, ANSWERS)
-        return (await runner.make(*targets))[ANSWERS]
+        return (await runner.make(RETRIEVED, ANSWERS))[ANSWERS]
 
 
 def load_cases_with_questions(path: Path) -> LegalDataset:

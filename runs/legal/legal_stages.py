@@ -40,10 +40,10 @@ def grid_cells(recipe: LegalRecipe) -> list[GridCell]:
     ]
 
 
-def answer_context(cell: GridCell, question: str, trial: int, stage: str = "answers") -> Context:
+def answer_context(cell: GridCell, question: str, trial: int) -> Context:
     """The conversation about a question in a cell."""
     return Context(
-        stage=stage,
+        stage="answers",
         role="meta_llm",
         model=cell.model,
         task=question,
@@ -65,10 +65,9 @@ class CellRunner:
     role_models: RoleModels
     event_log: EventLog
     ranker: Ranker | None = None
-    stage: str = "answers"
 
     def calls(self, question: Question, trial: int) -> RoleCalls:
-        return RoleCalls(self.role_models, answer_context(self.cell, question.id, trial, self.stage), self.event_log)
+        return RoleCalls(self.role_models, answer_context(self.cell, question.id, trial), self.event_log)
 
     async def once(self, case: Case, question: Question, passages: Sequence[Chunk], trial: int = 0) -> AnswerRow:
         """Answer from these passages with one call."""

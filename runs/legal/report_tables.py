@@ -233,7 +233,7 @@ def _points(difference: float, interval: Interval | None) -> Cell:
     return Cell(difference, f"{100 * difference:+.2f}", _bounds(interval), aside)
 
 
-def grounding_table(lines: Sequence[GroundingLine], *, probed: bool) -> Table:
+def grounding_table(lines: Sequence[GroundingLine]) -> Table:
     """Citations of the answers that name an option."""
     return make_table(
         "citations",
@@ -246,32 +246,26 @@ def grounding_table(lines: Sequence[GroundingLine], *, probed: bool) -> Table:
                 "#cite %": _share(line.cites, digits=1),
                 "#known %": _share(line.known, digits=1),
                 "#quoted %": _share(line.quoted, digits=1),
-                Column("changed without them %", numeric=True, shown=probed): _share(
-                    line.changed, digits=1, count=True
-                ),
             }
             for line in lines
         ),
         "of the answers that name an option, over all columns of a model and context: the share that cites a passage, "
-        "cites only passages that the model was shown, and quotes only words that occur in them; with a probe, the "
-        "share of answers that change (to another option or a refusal) when the question is asked again without the "
-        "cited passages, in brackets the number probed. Below each share: Wilson's 95 % interval, in which each "
-        "question counts once.",
+        "cites only passages that the model was shown, and quotes only words that occur in them. "
+        "Below each share: Wilson's 95 % interval, in which each question counts once.",
         grouped=True,
         look="cells",
     )
 
 
-def _share(found: Share | None, *, digits: int = 2, count: bool = False) -> Cell:
-    """A share with its interval below it, and with the number of answers behind it."""
+def _share(found: Share | None, *, digits: int = 2) -> Cell:
+    """A share with its interval below it."""
     if found is None:
         return Cell(None, "–")
-    below = show_interval(found.interval) + (f" ({found.of})" if count else "")
     return Cell(
         found.value,
         percent(found.value, digits=digits, unit=""),
         {**_bounds(found.interval), "of": found.of},
-        below=(below,),
+        below=(show_interval(found.interval),),
     )
 
 

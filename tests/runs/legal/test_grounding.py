@@ -1,4 +1,4 @@
-"""Grounding: citations are checked word for word, and answers are probed without them."""
+"""Grounding: citations are checked word for word."""
 
 import json
 from collections.abc import Mapping
@@ -10,14 +10,12 @@ import pytest
 from lawtrace.agents.legal.meta_llm import Citation
 from lawtrace.runs.legal.accuracy import Share
 from lawtrace.runs.legal.grounding import check_citations, grounding_lines
-from lawtrace.runs.legal.legal_files import PROBES, AnswerRow
+from lawtrace.runs.legal.legal_files import AnswerRow
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_report import load_legal_content, make_legal_report
-from lawtrace.runs.recipe_file import read_recipe
 from lawtrace.runs.report.text import show_interval
 from lawtrace.runs.scoring.metrics import wilson_interval
 from lawtrace.runs.web.export import render_export
-from lawtrace.schemas.errors import InputError
 from tests.support.legal.small_cases import BOOK, BOTTLES
 from tests.support.legal.small_runs import run_grid
 from tests.support.openai_server import serving
@@ -60,7 +58,7 @@ def test_citations_must_exist_and_quote_correctly(
     assert (found.cites, found.known, found.quoted) == (cites, known, quoted)
 
 
-RECIPE = LegalRecipe(contexts=("F+LR",), retrievers=("bm25",), depths=(3,), models=("openai:m",), probe_citations=True)
+RECIPE = LegalRecipe(contexts=("F+LR",), retrievers=("bm25",), depths=(3,), models=("openai:m",))
 
 
 def rests_on_facts(request: Mapping[str, Any]) -> str:
@@ -74,26 +72,12 @@ def rests_on_facts(request: Mapping[str, Any]) -> str:
     )
 
 
-def test_an_answer_that_depends_on_its_citation_changes_without_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_citations_of_a_run_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(rests_on_facts) as server:
         server.connect(monkeypatch)
         answers = run_grid(RECIPE, tmp_path / "run")
-    probes = PROBES.read(tmp_path / "run" / PROBES.name)
-    changed = {row.question: row.changed for row in probes}
-    assert changed["bottles/q1"] is True
-    assert "letters/q1" not in changed  # it was refused, so there is no answer to probe
-    (line,) = grounding_lines(BOOK.cases, answers, probes)
+    (line,) = grounding_lines(BOOK.cases, answers)
     alone = wilson_interval(line.answers, line.answers)
-    assert line.cites == line.known == line.quoted == line.changed == Share(1.0, alone, line.answers)
+    assert line.cites == line.known == line.quoted == Share(1.0, alone, line.answers)
     page = render_export(make_legal_report(load_legal_content(tmp_path / "run")))
-    assert "changed without them" in page
-    assert f"{show_interval(alone)} ({line.answers})" in page
-
-
-def test_the_probe_needs_the_pipeline_once(tmp_path: Path) -> None:
-    path = tmp_path / "legal.toml"
-    path.write_text('pipeline = "decomposed"\nprobe_citations = true\n', encoding="utf-8")
-    with pytest.raises(InputError, match="pipeline 'once'"):
-        read_recipe(path, LegalRecipe)
+    assert show_interval(alone) in page

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.browser, needs_browser]
 
 @pytest.fixture
 def page_of_a_run(tmp_path: Path) -> str:
-    recipe = LegalRecipe(retrievers=("bm25", "released_bm25"), depths=(1, 2), probe_citations=True)
+    recipe = LegalRecipe(retrievers=("bm25", "released_bm25"), depths=(1, 2))
     folder = RunFolder(tmp_path / "run")
     run_grid(recipe, folder.path)
     export_report(make_legal_report(load_legal_content(folder.path)), folder.report)

@@ -54,9 +54,7 @@ def most(plan: LegalPlan) -> dict[Any, int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "changes", [{"share": "per_agent", "retrievers": ["hybrid", "released_bm25"]}, {"probe_citations": True}]
-)
+@pytest.mark.parametrize("changes", [{"share": "per_agent", "retrievers": ["hybrid", "released_bm25"]}, {"trials": 2}])
 def test_the_plan_covers_the_calls_of_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: Mapping[str, Any]
 ) -> None:

@@ -76,7 +76,7 @@ def test_roles_that_prepare_cases_use_the_prompt_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "roles"),
     [
-        pytest.param("probe_citations = true", ("meta_llm",), marks=pytest.mark.slow),
+        pytest.param("trials = 2", ("meta_llm",), marks=pytest.mark.slow),
         (
             'pipeline = "decomposed"',
             (*("decomposer", "atomicity_judge", "facts_agent", "rules_agent"), *("sufficiency_judge", "integrator")),
@@ -114,8 +114,9 @@ def test_the_published_recipe_has_the_papers_prompts_and_offers_no_refusal() -> 
     assert not recipe.offers_refusal
 
 
-def test_a_recorded_recipe_may_have_former_roles() -> None:
+def test_a_recorded_recipe_may_have_former_roles_and_fields() -> None:
     recorded = LegalRecipe().model_dump(mode="json")
+    recorded["probe_citations"] = False
     recorded["roles"] |= {"facts": "offline", "rules": None, "question_writer": "openai:m"}
     recorded["prompts"] |= {"facts": None, "rules": None, "question_writer": "published"}
     assert LegalRecipe.model_validate(recorded) == LegalRecipe()

@@ -40,7 +40,7 @@ PARTS = ("introduction", "rules", "rules", "facts", "facts", "application", "fin
 KNOWN = {"application": {"facts", "application"}}
 """What a role that prepares passages may read; the roles that answer, what is read by any of them."""
 GRIDS = {
-    "once": "probe_citations = true\n",
+    "once": "",
     "team": 'pipeline = "decomposed"\n[decomposition]\nrounds = 2\n',
     "per agent": 'share = "per_agent"\n',
 }
