@@ -9,10 +9,12 @@ import typer
 from rich.console import RenderableType
 
 from lawtrace.agents.legal import LegalRole
-from lawtrace.agents.legal.section_mapper import SectionMapping, make_mapping
+from lawtrace.agents.legal.knowledge_extraction import extract_knowledge
+from lawtrace.agents.legal.role_calls import RoleCalls
+from lawtrace.agents.legal.section_mapper import SectionMapping, make_mapping, map_sections
 from lawtrace.environments.documents.decision import Document
 from lawtrace.environments.documents.decision_parser import read_decision
-from lawtrace.environments.legal.case import AGENTS, Case, PreparedCase
+from lawtrace.environments.legal.case import AGENTS, Case, PreparedCase, build_case
 from lawtrace.environments.legal.document_checks import check_mapped, check_parsed
 from lawtrace.environments.legal.document_parts import DOCUMENT_PARTS, PART_LABELS, PartRange, format_parts, load_parts
 from lawtrace.runs.cli.options import ForceOption
@@ -21,12 +23,13 @@ from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.stage_runs import open_stage_log
 from lawtrace.runs.legal.cli.options import RecipeOption
 from lawtrace.runs.legal.legal_recipe import LegalRecipe, load_legal_recipe
-from lawtrace.runs.legal.preparation import EXTRACTED, PARTS, open_preparation
+from lawtrace.runs.legal.legal_runner import open_legal_clients
 from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import write_rows
-from lawtrace.schemas.errors import InputError
+from lawtrace.schemas.errors import InputError, OperationalError
+from lawtrace.schemas.log_entries import Context
 
 
 def ingest_decision(
@@ -47,11 +50,20 @@ def ingest_decision(
     corrected = None if given is None else make_mapping(given.parts)
 
     async def ingest(event_log: EventLogFile) -> tuple[SectionMapping, PreparedCase]:
-        async with open_preparation(options, event_log, tree, document.stem) as runner:
-            if corrected is not None:
-                runner.give(PARTS, [corrected])
-            products = await runner.make(EXTRACTED)
-            return products[PARTS][0], products[EXTRACTED][0]
+        async with open_legal_clients(options, event_log) as clients:
+            role_models, rounds = options.role_models(clients), options.conversation.rounds
+
+            def calls(context: Context) -> RoleCalls:
+                return RoleCalls(role_models, context, event_log, rounds)
+
+            about_parts = calls(Context(stage="ingest", role="section_mapper", task=document.stem))
+            mapping = corrected or await map_sections(tree, about_parts)
+            if mapping.failure is not None:
+                raise OperationalError(
+                    f"{document.stem}: the section mapper failed ({mapping.failure}); give a mapping with --parts"
+                )
+            case = build_case(document.stem, tree, mapping.parts)
+            return mapping, await extract_knowledge(case, calls(Context(stage="reading", role="application")))
 
     with open_stage_log(out, command) as event_log:
         mapped, extracted = asyncio.run(ingest(event_log))
