@@ -23,9 +23,9 @@ PAIRS = docs/tasks/pairs/payments.jsonl
 demo: $(READY)
 	$(BIN)/lawtrace run
 	$(BIN)/lawtrace run --tasks $(PAIRS) --model 'replay:pairs-payments#solver' \
-	  --model baseline:reference --model baseline:literal --model baseline:habit
-	@echo "Read how models argued over the law:  $(BIN)/lawtrace messages banking"
-	@echo "Test a model on the same pairs:       $(BIN)/lawtrace run --tasks $(PAIRS) --model openai:NAME"
+	  --model baseline:reference --model baseline:literal --model baseline:habit --set 'attempts.styles=["goal"]'
+	@echo "Read how the model solved one task:  $(BIN)/lawtrace messages pairs-payments --role executor --limit 1"
+	@echo "Test a model on the same pairs:      $(BIN)/lawtrace run --tasks $(PAIRS) --model openai:NAME"
 
 # The fast tier: run it at every commit.
 test: $(READY)

@@ -1,6 +1,6 @@
 """Statistics of the stages of a run beside their rows: files of one line."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from textwrap import shorten
 from typing import Annotated, Literal, get_args
@@ -242,7 +242,14 @@ class HabitRow(StrictModel):
         shares = [_share(len(self.passed), self.tasks, "tasks")]
         if self.pairs:
             shares.append(_share(len(self.pairs_passed), self.pairs, "pairs"))
-        return f"Best habit, {self.style} style: {', '.join(shares)}: {shorten(self.name, 120, placeholder=' ...')}."
+        name = self.name if len(self.name) <= 120 else shorten(self.name, 120, placeholder=" ...")
+        return f"Best habit, {self.style} style: {', '.join(shares)}: {name}{'' if name.endswith('...') else '.'}"
+
+
+def habit_sentences(rows: Sequence[HabitRow]) -> list[str]:
+    """The sentence of each habit, or one for all styles if they differ in the style alone."""
+    joined = {row.sentence.replace(f"{row.style} style", "each style", 1) for row in rows}
+    return [*joined] if len(joined) == 1 < len(rows) else [row.sentence for row in rows]
 
 
 def _share(part: int, whole: int, what: str) -> str:

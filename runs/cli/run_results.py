@@ -12,7 +12,7 @@ from rich.console import RenderableType
 from lawtrace.runs.cli.output import best_habits, invalid_notes
 from lawtrace.runs.cli.thresholds import find_shortfalls, missing_tasks, verdicts_of_run
 from lawtrace.runs.report.ablation_tables import ablation_tables
-from lawtrace.runs.report.build_tables import strength_tables, usage_table
+from lawtrace.runs.report.build_tables import usage_table
 from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.content import stopped_sentence
 from lawtrace.runs.report.outcome_lines import outcome_lines
@@ -22,7 +22,7 @@ from lawtrace.runs.report.terminal_tables import outcome_table, report_table
 from lawtrace.runs.scoring.metrics import pair_scores, user_scores
 from lawtrace.runs.web.export import TABLES, WrittenReport
 from lawtrace.schemas.events import Json
-from lawtrace.schemas.findings import MutationScore
+from lawtrace.schemas.findings import MutationScore, habit_sentences
 
 if TYPE_CHECKING:  # `lawtrace report` needs neither
     from lawtrace.runs.full_run import FinishedRun
@@ -31,12 +31,11 @@ if TYPE_CHECKING:  # `lawtrace report` needs neither
 
 def report_shown(report: WrittenReport, folder: Path) -> Iterator[RenderableType]:
     """The tables of a report; the outcomes come last, so that they are what stays on the screen."""
-    if report.usage:
+    if any(line.asked or line.failures for line in report.usage):  # replayed answers cost nothing
         yield report_table(usage_table(report.usage))
     if (content := report.content) is not None:
         findings = content.findings
         planned = content.planned_in_all or sum(line.tally.planned for line in outcome_lines(content))
-        yield from map(report_table, strength_tables(findings.strength))
         if (deletions := findings.deletions) is not None:
             yield (
                 f"{deletions.turned_unsafe} of {deletions.deletions} single deletions of a compliance call turned the "
@@ -44,8 +43,7 @@ def report_shown(report: WrittenReport, folder: Path) -> Iterator[RenderableType
             )
         if findings.extraction is not None:
             yield findings.extraction.sentence
-        for habit in findings.habits:
-            yield habit.sentence
+        yield from habit_sentences(findings.habits)
         yield from invalid_notes((row.task, row.reason) for row in content.verdicts if row.outcome == "invalid")
         reasons = [row.reason for row in content.verdicts if row.outcome == "invalid"]
         if any(reason.startswith(("endpoint", "deadline")) for reason in reasons):
