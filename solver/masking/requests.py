@@ -113,10 +113,10 @@ class AskedRequest:
 
     @cached_property
     def keys(self) -> dict[str, str]:
-        """The keys of the rows, and what a row of the table is called."""
+        """The keys of the rows, and what a row of the table is called; of several tables with one key, the first."""
         return {
             str(row.values[entity.key]): entity.singular
-            for entity in self.environment.entities.values()
+            for entity in [*self.environment.entities.values()][::-1]
             for initial in self.initials
             for row in initial.rows(entity.table)
             if re.search(r"\d", str(row.values[entity.key])) and len(str(row.values[entity.key])) > 3

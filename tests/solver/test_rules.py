@@ -49,7 +49,7 @@ def test_only_newlines_separate_rows(tmp_path: Path) -> None:
         (("", json.dumps(RULE), "nonsense"), "line 3: not JSON"),
         ((json.dumps({"id": "r"}),), "line 1: formula: is missing"),
         ((json.dumps(RULE), json.dumps({**RULE, "color": "red"})), "line 2: color: is not a known key"),
-        ((json.dumps({**RULE, "schema_version": "lawtrace.rule/9"}),), "line 1: schema_version: "),
+        ((json.dumps({**RULE, "schema_version": "lawtrace.rule/9"}),), "line 1: it is 'lawtrace.rule/9'"),
         ((json.dumps([RULE]),), "line 1: "),
         ((json.dumps({**RULE, "id": ""}),), "line 1: id: "),
         (("",), "contains no rules"),
@@ -72,7 +72,7 @@ def test_errors_of_a_line_are_named(tmp_path: Path, rows: tuple[str, ...], place
         ('[[rules]]\nid = "a"\nformula = "x"\n[[rules]]\nid = "b"\n', "rule 2: formula: is missing"),
         ('version = 2\n[[rules]]\nid = "a"\nformula = "x"\n', "expected nothing but"),
         ("rules = []", "contains no rules"),
-        ("", "expected nothing but"),
+        ("", "is empty; write a rule as a"),
     ],
 )
 def test_errors_of_a_curated_file_are_named(tmp_path: Path, text: str, place: str) -> None:

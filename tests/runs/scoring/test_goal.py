@@ -123,9 +123,10 @@ def access_desk() -> tuple[Desk, dict[str, Call]]:
     """A repetitive request for a copy, which the law lets the company refuse and the owner does not."""
     tables = drawn("privacy_desk", "goal/2")
     case = first(tables["cases"], matter="access")
-    case |= {"character": "repetitive", "sender": "signed in", "write_by": "email"}
     key = case["case_id"]
-    first(tables["records"], case_id=key).update(others="in passing", effort="little", held="electronic")
+    first(tables["messages"], case_id=key).update(character="repetitive", sender="signed in", write_by="email")
+    first(tables["records"], case_id=key).update(others="in passing", held="electronic")
+    first(tables["holdings"], case_id=key)["effort"] = "little"
     name, data, contact = case["person_name"], case["data"], first(tables["contacts"], person_id=case["person_id"])
     contact["kind"] = "email"
     calls: dict[str, Call] = {

@@ -58,7 +58,7 @@ GOOD: list[tuple[AskedRequest, Style, str, SurfaceForms]] = [
     (
         PASSING_ON,
         "workflow",
-        "Find case K-9318, that's passing on Jonas Holm's complaint file; then find Brook Hosting; then share "
+        "Find case K-5394, that's passing on Jonas Holm's complaint file; then find Brook Hosting; then share "
         "the data with them.",
         {},
     ),
@@ -93,10 +93,10 @@ BAD: list[tuple[AskedRequest, Style, str, SurfaceForms, TextCheck, str]] = [
     (
         PAYMENT,
         "goal",
-        "85.40 to Osier Street Garage, from the rainy-day pot rather than the everyday account.",
+        "85.40 to Osier Street Garage, from the rainy-day pot rather than the household account.",
         {},
         "unambiguous",
-        "'everyday account' would fit FindAccount.nickname, too, which is 'rainy-day pot'",
+        "'household account' would fit FindAccount.nickname, too, which is 'rainy-day pot'",
     ),
     (
         PAYMENT,
@@ -157,10 +157,10 @@ BAD: list[tuple[AskedRequest, Style, str, SurfaceForms, TextCheck, str]] = [
     (
         PAYMENT,
         "goal",
-        "€85.40 from the rainy-day pot to Osier Street Garage (PY-6663).",
+        "€85.40 from the rainy-day pot to Osier Street Garage (PY-6517).",
         {},
         "natural",
-        "people do not know 'PY-6663'; name the payee",
+        "people do not know 'PY-6517'; name the payee",
     ),
     (
         CANCELLATION,
@@ -222,8 +222,8 @@ def test_a_name_of_two_rows_is_refused_with_both() -> None:
     text = "85.40 from the rainy-day pot to the people on Osier Street."
     (finding,) = check_text(request, "goal", text, {}).findings
     assert finding.detail == (
-        "'Osier Street' can be payee PY-6663 (Osier Street Garage, EX30 9535 7443) or payee PY-4818 (Osier Street "
-        "Bakery, EX88 7448 3791); say more"
+        "'Osier Street' can be payee PY-6517 (Osier Street Garage, EX57 5114 8476) or payee PY-9750 (Osier Street "
+        "Bakery, EX44 4910 6370); say more"
     )
     assert check_text(request, "goal", text.replace("Street", "Street Garage"), {}).findings == []
 
