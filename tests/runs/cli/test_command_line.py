@@ -151,7 +151,7 @@ def test_trace_constraints_and_tasks_from_the_traces(lawtrace: Shell, tmp_path: 
     lawtrace.json("tasks", "build", "--count", 2, "--length", 7, *constraints, "--out", "tasks.jsonl")
     lines = (tmp_path / "tasks.traces.jsonl").read_text().splitlines()
     walks = [[call["event"]["tool"] for call in json.loads(line)["calls"]] for line in lines]
-    assert len({tuple(walk) for walk in walks}) == 22
+    assert len({tuple(walk) for walk in walks}) == 4  # two, and as many to spare
     assert all("PayBill" in walk and "TransferFunds" not in walk and len(walk) == 7 for walk in walks)
     code, _, err = lawtrace("tasks", "build", "--traces", "tasks.traces.jsonl", *constraints)
     assert (code, "cannot be combined with" in " ".join(err.split())) == (2, True)
