@@ -325,6 +325,6 @@ class Recipe(CallOptions):
         if self.rules.source == "extracted" and not self.formalizers:
             raise ValueError(
                 "rules.source = 'extracted' needs a model that writes rules: set models.policy_extractor, to "
-                "'openai:NAME' or to a recording, 'replay:clinic-breach'"
+                "'openai:NAME' or to a recording, 'replay:rts-exemptions'"
             )
         return self
