@@ -95,9 +95,9 @@ def grade(folder: Path, programs: Mapping[str, str], task: Task | None = None) -
     return read_rows(folder / "verdicts.jsonl", Verdict), usage.ru_maxrss / 1024
 
 
-def test_no_descriptor_of_a_program_reaches_the_judge(tmp_path: Path) -> None:
+def test_no_connection_of_a_program_reaches_the_judge(tmp_path: Path) -> None:
     (verdict,), _ = grade(tmp_path, {"a": FRAME.replace("NUMBER", "300_000") + LINGERING})
-    assert "time_limit: ran longer than 10 seconds" in verdict.reason
+    assert "Address family not supported" in verdict.reason
 
 
 def test_values_of_a_few_bytes_do_not_fill_the_memory_of_the_judge(tmp_path: Path) -> None:
