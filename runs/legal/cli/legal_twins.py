@@ -60,7 +60,8 @@ def ask_twins(
     cases = [without_text(one.case, its) if without else one.case for one, its in zip(written, found, strict=True)]
     write_rows(out, cases)
     facts_file = facts or out.with_suffix(".facts")
-    write_rows(facts_file, found)
+    if facts is None:
+        write_rows(facts_file, found)
     notes = [f"left out: {reason}" for one in written for reason in one.refused]
     pairs = twins_in(cases)
     shortcuts = measure_shortcuts(pairs)
