@@ -32,8 +32,8 @@ AGENT_ROLES: Mapping[Agent, LegalRole] = {
 AGENT_FIELDS: Mapping[Agent, str] = {
     "F": "the events and the investigation",
     "LR": "the provisions and their requirements",
-    "AR": "the legal roles of entities, the kinds of data, and the relations between entities",
-    "CS": "what necessarily follows about legal roles and kinds of data",
+    "AR": "the legal roles and classes of parties and things, their relations, and questions decided before",
+    "CS": "what necessarily follows about legal roles and classes",
 }
 
 MAX_SUBTASKS = 8

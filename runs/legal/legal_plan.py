@@ -87,7 +87,7 @@ class _Planner:
         self.add("atomicity_judge", cell.model, most.atomicity_judge * self.asked, task)
         self.add("sufficiency_judge", cell.model, most.sufficiency_judge * self.asked, self.question + results)
         self.add("integrator", cell.model, most.integrator * self.asked, self.question + results)
-        models = recipe.roles.specs()
+        models = recipe.role_specs()
         roles_of: dict[str, list[LegalRole]] = {}
         for agent in parse_context(cell.context):
             roles_of.setdefault(str(models[AGENT_ROLES[agent]]), []).append(AGENT_ROLES[agent])

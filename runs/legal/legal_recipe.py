@@ -10,10 +10,11 @@ Defaults: the grid of the published scripts, which retrieve three chunks, and th
 errors.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Self, cast, get_args
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from lawtrace.agents.legal import LegalRole
 from lawtrace.agents.legal.decomposition import AGENT_ROLES, DecompositionLimits
@@ -35,6 +36,12 @@ from lawtrace.schemas.recipe import distinct
 META_LLM_TEAM_ROLES: tuple[LegalRole, ...] = ("decomposer", "atomicity_judge", "sufficiency_judge", "integrator")
 META_LLM_ROLES: tuple[LegalRole, ...] = ("meta_llm", *META_LLM_TEAM_ROLES)
 """The roles that the Meta-LLM takes, in a team and in all."""
+
+ROLES_WITH_MODELS: tuple[LegalRole, ...] = tuple(role for role in get_args(LegalRole) if role not in META_LLM_ROLES)
+"""The roles that prepare cases and questions, and the agents that answer parts of a question.
+
+``application`` writes the chunks of a case, ``application_agent`` answers from them; likewise ``common_sense``.
+"""
 
 
 def _context(text: str) -> str:
@@ -62,43 +69,29 @@ def _depths(values: tuple[int, ...]) -> tuple[int, ...]:
 ContextName = Annotated[str, AfterValidator(_context)]
 
 
-def _without_former_roles(value: object) -> object:
-    """Recorded recipes have three roles more. They changed nothing in a run, but for two with a model."""
-    if not isinstance(value, dict):
-        return value
-    named = cast("dict[str, object]", value)
-    idle = {role for role in ("facts", "rules") if named.get(role) in {None, "offline"}}
-    return {role: of for role, of in named.items() if role not in {"question_writer", *idle}}
+def _check_known(named: Iterable[str], roles: Sequence[str], more: str = "") -> None:
+    unknown = next((role for role in named if role not in roles), None)
+    if unknown is not None:
+        raise ValueError(f"unknown role {unknown!r}; the roles are {', '.join(roles)}{more}")
 
 
-class LegalRoles(StrictModel):
-    """The model of each role that prepares cases and questions, and of each agent that answers parts of a question.
-
-    A role is ``offline`` if it is named so, or if no role that works with it has a model (`LegalRecipe.check_roles`).
-    ``application`` writes the chunks of a case, ``application_agent`` answers from them; likewise ``common_sense``.
-    """
-
-    section_mapper: RoleModel | None = None
-    application: RoleModel | None = None
-    common_sense: RoleModel | None = None
-    fact_finder: RoleModel | None = None
-    twin_writer: RoleModel | None = None
-    twin_evaluator: RoleModel | None = None
-    twin_reader: RoleModel | None = None
-    facts_agent: RoleModel | None = None
-    rules_agent: RoleModel | None = None
-    application_agent: RoleModel | None = None
-    common_sense_agent: RoleModel | None = None
-
-    def specs(self) -> dict[str, ModelSpec]:
-        chosen: dict[str, str | None] = self.model_dump()
-        return {role: ModelSpec.parse(model or "offline") for role, model in chosen.items()}
+def _with_models(roles: Mapping[str, str]) -> Mapping[str, str]:
+    _check_known(roles, ROLES_WITH_MODELS, "; those of the Meta-LLM have the models of the key `models`")
+    return roles
 
 
 class LegalPrompts(PromptOptions):
-    """A prompt file for each role above and for the roles of the Meta-LLM."""
+    """A prompt file for each role."""
 
     published = frozenset({"application", "common_sense", "meta_llm"})
+
+    @model_validator(mode="before")
+    @classmethod
+    def _roles_are_known(cls, value: object) -> object:
+        if isinstance(value, dict):
+            named = (key for key in cast("dict[str, object]", value) if key != "source")
+            _check_known(named, get_args(LegalRole))
+        return cast("object", value)
 
     section_mapper: str | None = None
     application: str | None = None
@@ -140,7 +133,8 @@ class LegalRecipe(CallOptions):
         embedding: the source of embeddings: ``minilm`` (extra ``embed``) or an endpoint.
         pipeline: ``once``: the Meta-LLM answers from the chunks retrieved for the question (M 5.1); ``decomposed``: it
             leads a team of agents that answer parts of the question (M Algorithms 1 and 2).
-        roles: the models that prepare cases and answer parts of questions.
+        roles: the model of each role but the Meta-LLM's. One is ``offline`` if it is named so, or if no role that works
+            with it has a model (`check_roles`).
         prompts: prompt files of the user, by role.
         may_refuse: whether the prompt offers to decline, if it can: the published prompt of the Meta-LLM cannot.
     """
@@ -168,17 +162,8 @@ class LegalRecipe(CallOptions):
     may_refuse: bool = True
     pipeline: Literal["once", "decomposed"] = "once"
     decomposition: DecompositionOptions = DecompositionOptions()
-    roles: Annotated[LegalRoles, BeforeValidator(_without_former_roles)] = LegalRoles()
-    prompts: Annotated[LegalPrompts, BeforeValidator(_without_former_roles)] = LegalPrompts()
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_former_field(cls, value: object) -> object:
-        """Recorded recipes say that citations are not probed."""
-        if not isinstance(value, dict):
-            return value
-        fields = cast("dict[str, object]", value)
-        return {key: of for key, of in fields.items() if key != "probe_citations" or of}
+    roles: Annotated[Mapping[str, RoleModel], AfterValidator(_with_models)] = {}
+    prompts: LegalPrompts = LegalPrompts()
 
     @model_validator(mode="after")
     def _released_embedding_needs_minilm(self) -> Self:
@@ -197,7 +182,7 @@ class LegalRecipe(CallOptions):
 
     def check_roles(self, *roles: LegalRole) -> None:
         """Raises InputError if one of these roles, which work together, has no model beside one that has."""
-        named: dict[str, str | None] = {role: getattr(self.roles, role) for role in roles if role not in META_LLM_ROLES}
+        named: dict[str, str | None] = {role: self.roles.get(role) for role in roles if role not in META_LLM_ROLES}
         if any(role in META_LLM_ROLES for role in roles):
             named["models"] = next((model for model in self.models if model != "offline"), None)
             if named["models"] is None and "models" in self.model_fields_set:
@@ -211,9 +196,13 @@ class LegalRecipe(CallOptions):
                 "'offline' for the baseline that compares words"
             )
 
+    def role_specs(self) -> dict[str, ModelSpec]:
+        """The model of each role but the Meta-LLM's."""
+        return {role: ModelSpec.parse(self.roles.get(role, "offline")) for role in ROLES_WITH_MODELS}
+
     def role_models(self, clients: ModelClients, meta_llm: str | None = None) -> RoleModels:
         """The model behind each role; ``meta_llm`` takes the roles that the Meta-LLM of a cell has."""
-        models = self.roles.specs()
+        models = self.role_specs()
         if meta_llm is not None:
             models |= dict.fromkeys(META_LLM_ROLES, ModelSpec.parse(meta_llm))
         return RoleModels(clients, models, self.parameters, prompts_of(self.prompts), LEGAL_OFFLINE_ROLES)
@@ -232,12 +221,12 @@ class LegalRecipe(CallOptions):
     def answering_roles(self) -> dict[str, str]:
         """Each role that answers questions -> its model, or the Meta-LLMs that take turns in it."""
         roles = self.team_roles() if self.pipeline == "decomposed" else ("meta_llm",)
-        models = self.roles.specs()
+        models = self.role_specs()
         return {role: str(models[role]) if role in models else ", ".join(self.models) for role in roles}
 
     def roles_key(self, *roles: LegalRole) -> dict[str, object]:
         """The part of a stage key for these roles: model, prompt, parameters. The Meta-LLMs are in ``models``."""
-        prompts, models = prompts_of(self.prompts), self.roles.specs()
+        prompts, models = prompts_of(self.prompts), self.role_specs()
         return {
             "models of roles": {role: str(models[role]) for role in roles if role in models},
             "prompts": {role: prompts[role].hash for role in roles},
@@ -255,6 +244,17 @@ def check_prompts(prompts: LegalPrompts) -> None:
     for role in chosen.overrides:
         prompt = chosen[role]
         prompt.fill(**dict.fromkeys((*prompt.inputs, *prompt.unused), ""))
+
+
+def recorded_recipe(recorded: object) -> LegalRecipe:
+    """The recipe in the event log of a run. Earlier versions recorded every role, and three roles and a field more."""
+    fields = cast("dict[str, dict[str, object]]", recorded)
+    gone = {"facts", "rules", "question_writer"}
+    named = {
+        key: {role: of for role, of in fields.get(key, {}).items() if of is not None and role not in gone}
+        for key in ("roles", "prompts")
+    }
+    return LegalRecipe.model_validate({**{key: of for key, of in fields.items() if key != "probe_citations"}, **named})
 
 
 def load_legal_recipe(path: Path) -> LegalRecipe:

@@ -10,7 +10,7 @@ from lawtrace.prompts.loader import prompts_of
 from lawtrace.runs.legal.charts import agreement_figures, case_figures
 from lawtrace.runs.legal.grounding import GroundingLine, grounding_lines
 from lawtrace.runs.legal.legal_files import ANSWERS, CASES, DATASET_ISSUES, RETRIEVED, DatasetIssues
-from lawtrace.runs.legal.legal_recipe import LegalRecipe
+from lawtrace.runs.legal.legal_recipe import LegalRecipe, recorded_recipe
 from lawtrace.runs.legal.legal_tables import DecompositionLine, LegalTables, decomposition_lines, tabulate
 from lawtrace.runs.legal.report_tables import (
     accuracy_table,
@@ -60,7 +60,7 @@ def load_legal_content(path: Path) -> LegalContent:
     if not (path / ANSWERS.name).exists():
         raise InputError(f"{path}: the run has no answers yet; `lawtrace resume {path}` continues it")
     with EventLogFile.open(path) as event_log:
-        recipe = LegalRecipe.model_validate(event_log.recipe)
+        recipe = recorded_recipe(event_log.recipe)
         identity = identify_legal(event_log)
     cases, answers = CASES.read(path / CASES.name), ANSWERS.read(path / ANSWERS.name)
     (issues,) = DATASET_ISSUES.read(path / DATASET_ISSUES.name)
@@ -79,7 +79,7 @@ def load_legal_content(path: Path) -> LegalContent:
 
 def identify_legal(event_log: EventLogFile) -> dict[str, str]:
     """What identifies a legal run: its cases in place of an environment."""
-    recipe, cases = LegalRecipe.model_validate(event_log.recipe), event_log.path.parent / CASES.name
+    recipe, cases = recorded_recipe(event_log.recipe), event_log.path.parent / CASES.name
     digest = file_digest(cases) if cases.exists() else None
     roles = ", ".join(f"{role} {model}" for role, model in recipe.answering_roles().items())
     return {**identify_run(event_log, models=recipe.models, digests={"cases": digest}), "roles": roles}

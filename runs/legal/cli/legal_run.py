@@ -15,7 +15,7 @@ from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, override_ca
 from lawtrace.runs.cli.stage_runs import resumable
 from lawtrace.runs.legal.legal_files import LEGAL_OUTCOMES
 from lawtrace.runs.legal.legal_plan import LegalPlan, plan_legal_calls
-from lawtrace.runs.legal.legal_recipe import LegalRecipe, check_prompts, load_legal_recipe
+from lawtrace.runs.legal.legal_recipe import LegalRecipe, check_prompts, load_legal_recipe, recorded_recipe
 from lawtrace.runs.legal.legal_report import LegalContent, load_legal_content, make_legal_report
 from lawtrace.runs.legal.legal_runner import load_cases_with_questions, load_recorded_dataset, run_legal
 from lawtrace.runs.legal.report_tables import accuracy_table, task_table
@@ -77,7 +77,7 @@ def _load_recipe(recipe: Path | None, repeated: Path | None) -> LegalRecipe:
     with EventLogFile.open(repeated) as event_log:
         if find_run_kind(event_log.recipe) is None:
             raise InputError(f"{repeated} is not a legal run; `lawtrace run --from {repeated}` repeats it")
-        return LegalRecipe.model_validate(event_log.recipe)
+        return recorded_recipe(event_log.recipe)
 
 
 def _load_cases(cases: Path | None, repeated: Path | None, recipe: LegalRecipe, name: str) -> LegalDataset:
@@ -114,7 +114,7 @@ def resume_legal(directory: Path, *, budget: list[str] | None) -> CommandResult:
     """Continue an interrupted run; ``budget`` overrides the recipe's."""
     folder = RunFolder(directory)
     with EventLogFile.resume(directory) as event_log:
-        recipe = with_budget(LegalRecipe.model_validate(event_log.recipe), budget)
+        recipe = with_budget(recorded_recipe(event_log.recipe), budget)
         dataset = load_recorded_dataset(directory, "start a new one")
         plan = plan_legal_calls(recipe, dataset.cases)
         check_prices(recipe, [line.model for line in plan.calls])

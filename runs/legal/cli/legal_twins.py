@@ -44,7 +44,7 @@ def ask_twins(
     given = check_case_facts(read_rows(facts, CaseFacts), cases, facts) if facts else {}
     found_by: tuple[LegalRole, ...] = () if facts else ("fact_finder",)
     options.check_roles(*found_by, "twin_writer", "twin_evaluator", "twin_reader")
-    if found_by and options.roles.specs()["fact_finder"].provider == "offline":
+    if found_by and options.role_specs()["fact_finder"].provider == "offline":
         raise InputError(
             "a model finds the facts of a decision: set roles.fact_finder in a recipe (--recipe), or give --facts FILE"
         )

@@ -1,17 +1,25 @@
 """Custom prompt files: every legal role uses them, the event log keeps them, incompatible ones are rejected."""
 
 import hashlib
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from lawtrace.agents.legal.decomposition import AGENT_ROLES
 from lawtrace.environments.legal.case import Case
 from lawtrace.prompts import loader
-from lawtrace.prompts.loader import prompts_of
+from lawtrace.prompts.loader import load_prompt, prompts_of
 from lawtrace.runs.cli.app import app
-from lawtrace.runs.legal.legal_recipe import LegalPrompts, LegalRecipe, load_legal_recipe
+from lawtrace.runs.legal.legal_recipe import (
+    META_LLM_TEAM_ROLES,
+    LegalPrompts,
+    LegalRecipe,
+    load_legal_recipe,
+    recorded_recipe,
+)
 from lawtrace.runs.legal.legal_report import load_legal_content, make_legal_report
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import write_rows
@@ -119,7 +127,20 @@ def test_a_recorded_recipe_may_have_former_roles_and_fields() -> None:
     recorded["probe_citations"] = False
     recorded["roles"] |= {"facts": "offline", "rules": None, "question_writer": "openai:m"}
     recorded["prompts"] |= {"facts": None, "rules": None, "question_writer": "published"}
-    assert LegalRecipe.model_validate(recorded) == LegalRecipe()
+    assert recorded_recipe(recorded) == LegalRecipe()
+
+
+@pytest.mark.parametrize("table", ["roles", "prompts"])
+def test_an_unknown_role_is_an_error_that_lists_the_roles(tmp_path: Path, table: str) -> None:
+    path = tmp_path / "legal.toml"
+    path.write_text(f'[{table}]\nquestion_writer = "openai:m"\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"unknown role 'question_writer'.* twin_writer"):
+        load_legal_recipe(path)
+
+
+@pytest.mark.parametrize("role", ["meta_llm", *META_LLM_TEAM_ROLES, *AGENT_ROLES.values()])
+def test_a_prompt_that_answers_names_no_field_of_law(role: str) -> None:
+    assert not re.search(r"data protection|regulator|controller|personal data", load_prompt(role).body, re.IGNORECASE)
 
 
 def test_a_role_without_a_published_prompt_is_an_error(tmp_path: Path) -> None:
