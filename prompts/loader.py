@@ -98,6 +98,12 @@ def prompt_ids() -> tuple[str, ...]:
     return tuple(sorted(_paths()))
 
 
+@lru_cache(maxsize=1)
+def package_lines() -> frozenset[str]:
+    """The lines of all prompts of the package."""
+    return frozenset(line for id in prompt_ids() for line in load_prompt(id).body.splitlines())  # noqa: A001
+
+
 def _paths() -> dict[str, Path]:
     """The files of the package by id."""
     files = (path for path in _FOLDER.rglob("*.md") if path.stem != "README")

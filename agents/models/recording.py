@@ -2,8 +2,10 @@
 
 import asyncio
 import logging
+import re
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -25,10 +27,21 @@ from lawtrace.agents.models.model_call import (
 from lawtrace.agents.models.replay import ReplaySource, recorded_result
 from lawtrace.agents.models.request_client import RequestClient
 from lawtrace.environments.logs import get_logger
-from lawtrace.schemas.log_entries import Context, FailureReason, FunctionCalled, ModelCalled, RequestSent, RoleFailed
+from lawtrace.prompts.loader import package_lines
+from lawtrace.schemas.log_entries import (
+    Context,
+    FailureReason,
+    FunctionCalled,
+    ModelCalled,
+    RequestMessage,
+    RequestSent,
+    RoleFailed,
+)
 from lawtrace.schemas.model_spec import ModelParameters
 
 log = get_logger(__name__)
+_BLOCK = re.compile(r"^```json \w+\n.*?^```$", re.MULTILINE | re.DOTALL)
+"""A labelled block of a prompt."""
 
 
 Occurrences = Counter[tuple[str | None, ...]]
@@ -185,9 +198,21 @@ def _entry(call: ModelCall, result: CreateResult, seconds: float, address: str |
     recorded = call.progress.recorded
     if recorded is None:
         return entry
-    other = None if recorded.request_hash == call.request_hash else recorded.request_hash
-    measured = recorded.model_dump(include={"latency_ms", "queued_ms", "paid", "address"})
-    return entry.model_copy(update={**measured, "replayed": True, "recorded_hash": recorded.recorded_hash or other})
+    measured = recorded.model_dump(include={"latency_ms", "queued_ms", "paid", "address", "recorded_hash", "reworded"})
+    if recorded.request_hash != call.request_hash:
+        reworded = _same_material(recorded.request, entry.request) or None
+        measured |= {"recorded_hash": recorded.recorded_hash or recorded.request_hash, "reworded": reworded}
+    return entry.model_copy(update={**measured, "replayed": True})
+
+
+def _same_material(recorded: Sequence[RequestMessage], asked: Sequence[RequestMessage]) -> bool:
+    """Whether two requests differ in the prompt's own words alone: labelled blocks and other messages are equal, and
+    each new line is one of a prompt of the package. A document without a block that only lost lines is not noticed."""
+    if [one for one in recorded if one.role != "system"] != [one for one in asked if one.role != "system"]:
+        return False
+    before, now = ("\n".join(one.content for one in of if one.role == "system") for of in (recorded, asked))
+    new = {*_BLOCK.sub("", now).splitlines()} - {*before.splitlines()}
+    return _BLOCK.findall(before) == _BLOCK.findall(now) and new <= package_lines()
 
 
 def _storable(result: CreateResult) -> CreateResult:

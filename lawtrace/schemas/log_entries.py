@@ -137,6 +137,7 @@ class ModelCalled(StrictModel):
         address: of that endpoint, without credentials.
         replayed: answer, usage and latency were copied from an earlier event log; no model was called.
         recorded_hash: the ``request_hash`` that the answer was recorded for, if it was given to another request.
+        reworded: whether the request differs from that of the replayed log in the words of the package's prompts alone.
     """
 
     kind: Literal["model_call"] = "model_call"
@@ -159,6 +160,7 @@ class ModelCalled(StrictModel):
     address: str | None = None
     replayed: bool = False
     recorded_hash: str | None = None
+    reworded: bool | None = None
 
 
 class CallRetried(StrictModel):

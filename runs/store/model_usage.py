@@ -88,14 +88,14 @@ def prices_of(event_log: EventLogFile) -> Mapping[str, Price]:
 
 
 def other_requests(event_log: EventLogFile) -> str | None:
-    """How many answers of recordings were given to other requests than those recorded; None if none was."""
-    count = "count(*), count(payload ->> '$.recorded_hash')"
+    """How many answers of recordings were given to requests with other contents; None if none was."""
+    count = "count(*), count(payload ->> '$.recorded_hash') FILTER (WHERE payload ->> '$.reworded' IS NULL)"
     query = f"SELECT {count} FROM entries WHERE kind = 'model_call' AND payload ->> '$.replayed'"  # noqa: S608
     ((replayed, other),) = event_log.rows(query)
     if not other:
         return None
     return (
-        f"{other} of {replayed} requests differ from the recorded ones (the prompts or documents have changed since); "
+        f"{other} of {replayed} requests differ from the recorded ones in more than the words of our prompts; "
         "the answers are the recorded ones."
     )
 

@@ -70,8 +70,9 @@ def test_every_input_changes_the_prompt(name: str) -> None:
 def test_hash_is_of_the_file(name: str) -> None:
     paths = FOLDER.rglob(f"{name}.md" if "/" in name else f"**/{name}.md")
     (path,) = [path for path in paths if (path.parent.name == "published") == name.startswith("published/")]
-    included = '{% include "rule_language" %}\n'
-    text = path.read_text(encoding="utf-8").replace(included, load_prompt("rule_language").body)
+    text = path.read_text(encoding="utf-8")
+    for part in ("rule_language", "fenced_data"):
+        text = text.replace(f'{{% include "{part}" %}}\n', load_prompt(part).body)
     assert load_prompt(name).hash == hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -86,6 +87,13 @@ def test_an_included_prompt_changes_text_and_hash(folder: Path) -> None:
         assert load_prompt("hello").fill(who="you") == f"{word}.\nHello, you.\n"
         hashes.add(load_prompt("hello").hash)
     assert len(hashes) == 2
+
+
+@pytest.mark.parametrize("name", [name for name in prompt_ids() if not name.startswith("published/")])
+def test_a_prompt_that_shows_texts_of_others_says_that_they_are_data(name: str) -> None:
+    prompt, data = load_prompt(name), load_prompt("fenced_data").body
+    shows = "```json" in prompt.body and "{{" in prompt.body and not name.startswith("executor_")
+    assert (data in prompt.body) == (shows or name in ("fenced_data", "message_judge"))
 
 
 def test_recipes_know_which_roles_have_a_published_prompt() -> None:
