@@ -1,16 +1,16 @@
 """The SQLite database of an event log: tables, connections, the lock of the writer, error messages."""
 
 import sqlite3
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from lawtrace.schemas.errors import InputError, OperationalError
 
 EVENT_LOG_FILE = "events.sqlite"
-SCHEMA_VERSION = 8
-_READABLE = (7, SCHEMA_VERSION)
-"""Logs of schema 7 have no text in pieces."""
+SCHEMA_VERSION = 9
+_READABLE = (7, 8, SCHEMA_VERSION)
+"""Logs of schema 7 have no text in pieces; those of 7 and 8 have the whole payload in a table ``entries``."""
 _APPLICATION_ID = 0x4C617754
 """Marks an SQLite file as an event log."""
 
@@ -45,8 +45,10 @@ CREATE TABLE conversations (
     trial INTEGER NOT NULL,
     variant TEXT
 ) STRICT;
--- ``payload``: JSON of the fields that no column has.
-CREATE TABLE entries (
+-- Fields that many entries have alike, as JSON: the model, its parameters, the prompt.
+CREATE TABLE payloads (id INTEGER PRIMARY KEY, json TEXT NOT NULL UNIQUE) STRICT;
+-- ``shared`` and ``own``: the fields that no column has. ``hash``: the bytes of a SHA-256, or a text.
+CREATE TABLE logged (
     seq INTEGER PRIMARY KEY,
     at TEXT NOT NULL,
     kind TEXT NOT NULL,
@@ -55,16 +57,19 @@ CREATE TABLE entries (
     turn INTEGER,
     text INTEGER REFERENCES texts,
     request INTEGER REFERENCES requests,
-    hash TEXT,
+    hash ANY,
     occurrence INTEGER,
-    payload TEXT NOT NULL
+    shared INTEGER NOT NULL REFERENCES payloads,
+    own TEXT NOT NULL
 ) STRICT;
-CREATE INDEX entries_by_conversation ON entries (conversation);
-CREATE INDEX entries_by_kind ON entries (kind);
-CREATE INDEX entries_by_request ON entries (hash) WHERE kind IN ('model_call', 'failure');
+CREATE INDEX entries_by_conversation ON logged (conversation);
+CREATE INDEX entries_by_kind ON logged (kind);
+CREATE INDEX entries_by_request ON logged (hash) WHERE kind IN ('model_call', 'failure');
+CREATE VIEW entries AS SELECT seq, at, kind, conversation, role, turn, text, request, hash, occurrence,
+    iif(json_valid(own), json_patch((SELECT json FROM payloads WHERE id = shared), own), own) AS payload FROM logged;
 -- Full-text index of messages, by entry number.
 CREATE VIRTUAL TABLE words USING fts5 (said, content = '', columnsize = 0, detail = none, tokenize = 'unicode61');
-"""
+"""  # noqa: S608
 """Leaves the transaction open, so that tables and metadata are committed together."""
 
 
@@ -72,14 +77,15 @@ def event_log_path(directory: Path) -> Path:
     return directory / EVENT_LOG_FILE
 
 
-def connect_reader(path: Path) -> sqlite3.Connection:
-    """Open for reading, also while another process writes. Raises InputError if it is no event log of this schema."""
+def connect_reader(path: Path, readable: Sequence[int] = _READABLE) -> sqlite3.Connection:
+    """Open for reading, also while another process writes. Raises InputError if it is no event log of these
+    schemas."""
     if not path.is_file():
         raise InputError(f"{path.parent} has no event log ({path.name} is missing); give the folder of a run")
     connection = _open_reader(path)
     try:
         with translate_errors(path):
-            _check_schema(path, connection)
+            _check_schema(path, connection, readable)
     except BaseException:
         connection.close()
         raise
@@ -187,17 +193,18 @@ def translate_errors(path: Path) -> Generator[None]:
         raise OperationalError(f"cannot use the event log {path}: {error}") from error
 
 
-def _check_schema(path: Path, connection: sqlite3.Connection) -> None:
+def _check_schema(path: Path, connection: sqlite3.Connection, readable: Sequence[int]) -> None:
     """Raises InputError for an event log that cannot be read."""
     if connection.execute("PRAGMA application_id").fetchone() != (_APPLICATION_ID,):
         raise InputError(f"{path} is not an event log of lawtrace; give the folder of a run")
     about: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
     if not about.get("schema_version", "").isdecimal() or "lawtrace_version" not in about:
         raise InputError(f"{path} has no lawtrace version; it is not an event log of lawtrace")
-    if int(about["schema_version"]) not in _READABLE:
+    if int(about["schema_version"]) not in readable:
         newer = int(about["schema_version"]) > SCHEMA_VERSION
-        remedy = "upgrade lawtrace" if newer else "read it with that version, or start a new run"
+        verb = "reads" if len(readable) > 1 else "continues"
+        remedy = "upgrade lawtrace" if newer else "use that version, or start a new run"
         raise InputError(
             f"{path} was written by lawtrace {about['lawtrace_version']} (schema {about['schema_version']}); "
-            f"this one reads schema {SCHEMA_VERSION}: {remedy}"
+            f"this one {verb} schema {SCHEMA_VERSION}: {remedy}"
         )

@@ -31,7 +31,7 @@ from lawtrace.runs.store.event_log_database import (
     way_on,
     write_ahead_path,
 )
-from lawtrace.runs.store.event_log_rows import COLUMNS, RowReader, RowWriter
+from lawtrace.runs.store.event_log_rows import COLUMNS, RowReader, RowWriter, packed_hash
 from lawtrace.runs.store.recording import find_recording, read_recording
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.events import Json
@@ -181,7 +181,9 @@ class EventLogFile:
 
         In a recording, else what came at the same turn of the same conversation with the role and its model.
         """
-        found = self._answer(context, "hash = ? AND occurrence = ?", request_hash, occurrence)
+        found = self._answer(
+            context, "hash IN (?, ?) AND occurrence = ?", request_hash, packed_hash(request_hash), occurrence
+        )
         if found is not None or not self._is_recording:
             return found
         of_turn = (
@@ -190,7 +192,9 @@ class EventLogFile:
         )
         return self._answer(context, of_turn, context.turn, context.trial, context.conversation_kind, context.model)
 
-    def _answer(self, context: Context, condition: str, *values: str | int | None) -> ModelCalled | RoleFailed | None:
+    def _answer(
+        self, context: Context, condition: str, *values: str | bytes | int | None
+    ) -> ModelCalled | RoleFailed | None:
         place = (context.stage, context.role, context.task, context.unit, context.style, context.tested_model)
         rows = self.rows(
             f"SELECT {COLUMNS} FROM entries JOIN conversations ON conversations.id = conversation"  # noqa: S608
@@ -297,7 +301,7 @@ class EventLogFile:
         with translate_errors(path):
             # Checked before opening for writing, which would already change a foreign file.
             if resumed:
-                connect_reader(path).close()
+                connect_reader(path, (SCHEMA_VERSION,)).close()
             lock = take_lock(directory)
             try:
                 if not resumed:

@@ -5,6 +5,7 @@ O(n^2) space; here a turn adds only its new messages. The entry is restored byte
 """
 
 import json
+import re
 import sqlite3
 import zlib
 from array import array
@@ -34,6 +35,8 @@ KEY = ("stage", "task", "unit", "style", "conversation_kind", "tested_model", "t
 """The fields of `Context` that identify a conversation."""
 
 _TEXT_FIELDS: dict[EntryKind, str] = {"message": "content", "model_call": "answer", "failure": "text", "retry": "error"}
+_OWN = ("prompt_tokens", "completion_tokens", "latency_ms", "queued_ms", "function_calls", "thought", "recorded_hash")
+"""Fields in which each entry differs from the others, unless they are empty."""
 _MAX_CACHED = 20_000
 MAX_REQUEST_CHARACTERS = 100_000_000
 """A text, and a request, of a log that is not ours may stand for any length."""
@@ -41,6 +44,7 @@ _SHORT = 100
 """Characters of a text that is stored as it is."""
 _LONG = 400
 """Characters of a text that is stored in pieces, which prompts share: a template, a passage, a document."""
+_SHA256 = re.compile("[0-9a-f]{64}")
 _IN_PIECES = b"\0"
 """Begins a blob of the ids of the pieces; one of zlib begins with another byte."""
 
@@ -54,6 +58,7 @@ class RowWriter:
         self._step = lru_cache(_MAX_CACHED)(self._find_step)
         self._conversation = lru_cache(_MAX_CACHED)(self._find_conversation)
         self._piece = lru_cache(_MAX_CACHED)(self._find_piece)
+        self._payload = lru_cache(_MAX_CACHED)(self._find_payload)
 
     def write_all(self, entries: Iterable[tuple[str, Entry]]) -> int:
         """Write entries with their times in one transaction; return their number."""
@@ -70,6 +75,7 @@ class RowWriter:
             self._step.cache_clear()
             self._conversation.cache_clear()
             self._piece.cache_clear()
+            self._payload.cache_clear()
             raise
         return written
 
@@ -82,6 +88,7 @@ class RowWriter:
         context = None if isinstance(entry, StageFinished | RunResumed) else entry.context
         asked = entry if isinstance(entry, MessageSent | RequestSent | ModelCalled | RoleFailed) else None
         field = _TEXT_FIELDS.get(entry.kind)
+        shared, own = _payload(entry)
         row = (
             entry.kind,
             context and self._conversation(*(getattr(context, name) for name in KEY)),
@@ -89,14 +96,15 @@ class RowWriter:
             context and context.turn,
             field and self._text(getattr(entry, field)),
             self._request(entry.request) if isinstance(entry, ModelCalled) else None,
-            asked and asked.request_hash,
+            asked and asked.request_hash and packed_hash(asked.request_hash),
             asked and asked.occurrence,
-            _payload(entry),
+            self._payload(shared),
+            own,
         )
         said = isinstance(entry, MessageSent) or (isinstance(entry, RoleFailed) and entry.request_hash is None)
         if said and self._connection.execute(_SAME, row).fetchone() is not None:
             return
-        number = self._insert("entries", (at, *row))
+        number = self._insert("logged", (at, *row))
         if isinstance(entry, MessageSent | RoleFailed):
             words = (number, _searchable_text(entry))
             self._connection.execute("INSERT INTO words (rowid, said) VALUES (?, ?)", words)
@@ -116,6 +124,10 @@ class RowWriter:
 
     def _find_piece(self, piece: str) -> int:
         return self._text(piece, whole=True)
+
+    def _find_payload(self, shared: str) -> int:
+        found = self._connection.execute("SELECT id FROM payloads WHERE json = ?", (shared,)).fetchone()
+        return found[0] if found else self._insert("payloads", (shared,))
 
     def _request(self, messages: tuple[RequestMessage, ...]) -> int:
         before = 0
@@ -143,8 +155,8 @@ class RowWriter:
 
 
 _SAME = (
-    "SELECT 1 FROM entries WHERE kind = ? AND conversation = ? AND role = ? AND turn = ? AND text = ? AND request IS ?"
-    " AND hash IS ? AND occurrence IS ? AND payload = ?"
+    "SELECT 1 FROM logged WHERE kind = ? AND conversation = ? AND role = ? AND turn = ? AND text = ? AND request IS ?"
+    " AND hash IS ? AND occurrence IS ? AND shared = ? AND own = ?"
 )
 
 
@@ -163,7 +175,8 @@ class RowReader:
             here = {**self._conversation(conversation), "role": role, "turn": turn}
             fields["context"] = {**here, **fields.get("context", {})}
         if request_hash is not None:
-            fields["request_hash"], fields["occurrence"] = request_hash, occurrence
+            fields["request_hash"] = request_hash.hex() if isinstance(request_hash, bytes) else request_hash
+            fields["occurrence"] = occurrence
         if text is not None:
             (stored,) = self._connection.execute("SELECT text FROM texts WHERE id = ?", (text,)).fetchone()
             fields[_TEXT_FIELDS[kind]] = _joined(stored, self._connection)
@@ -228,14 +241,25 @@ def _unpacked(stored: str | bytes) -> str:
     return text
 
 
-def _payload(entry: Entry) -> str:
-    """The fields of an entry that no column has, as JSON. None is a field's default."""
+def packed_hash(digest: str) -> bytes | str:
+    """A hash as it is stored: the bytes of a SHA-256 in hexadecimal, any other text as it is."""
+    return bytes.fromhex(digest) if _SHA256.fullmatch(digest) else digest
+
+
+def _payload(entry: Entry) -> tuple[str, str]:
+    """The fields of an entry that no column has, as JSON: those that others share, and its own. None is a field's
+    default."""
     left_out: dict[str, Any] = {"kind": True, _TEXT_FIELDS.get(entry.kind, "kind"): True}
-    if not isinstance(entry, StageFinished | RunResumed):
-        left_out |= {"request": True, "context": {*KEY, "role", "turn"}}
-    if isinstance(entry, MessageSent | RequestSent | ModelCalled | RoleFailed):
-        left_out |= {"request_hash": True, "occurrence": True}
-    return entry.model_dump_json(exclude=left_out, exclude_none=True)
+    if isinstance(entry, StageFinished | RunResumed):
+        return "{}", entry.model_dump_json(exclude=left_out, exclude_none=True)
+    left_out |= {"request": True, "context": {*KEY, "role", "turn"}, "request_hash": True, "occurrence": True}
+    fields = entry.model_dump(mode="json", exclude=left_out, exclude_none=True)
+    own = {name: fields.pop(name) for name in _OWN if fields.get(name)}
+    return _json(fields), _json(own)
+
+
+def _json(fields: dict[str, Any]) -> str:
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
 
 
 def _searchable_text(entry: MessageSent | RoleFailed) -> str:

@@ -273,11 +273,21 @@ def test_a_truncated_log_is_reported_and_unchanged(event_log: EventLogFile, mess
     assert event_log.path.read_bytes() == before
 
 
-@pytest.mark.parametrize(("schema", "remedy"), [("5", "read it with that version"), ("99", "upgrade lawtrace")])
+@pytest.mark.parametrize(("schema", "remedy"), [("5", "use that version"), ("99", "upgrade lawtrace")])
 def test_another_schema_is_refused(event_log: EventLogFile, schema: str, remedy: str) -> None:
     edit(event_log, f"UPDATE meta SET value = {schema} WHERE key = 'schema_version'")
     with pytest.raises(InputError, match=remedy):
         EventLogFile.open(event_log.path.parent)
+
+
+def test_a_log_of_an_earlier_schema_is_read_and_not_continued(event_log: EventLogFile, message: MessageSent) -> None:
+    event_log.record(message)
+    former = "CREATE TABLE earlier AS SELECT * FROM entries; DROP VIEW entries; ALTER TABLE earlier RENAME TO entries;"
+    edit(event_log, f"{former} DROP TABLE logged; UPDATE meta SET value = '8' WHERE key = 'schema_version'")
+    with EventLogFile.open(event_log.path.parent) as earlier:
+        assert list(earlier.entries()) == [message]
+    with pytest.raises(InputError, match="this one continues schema 9: use that version"):
+        EventLogFile.resume(event_log.path.parent)
 
 
 @pytest.mark.parametrize("edited", ["DELETE FROM meta", "UPDATE meta SET value = 'soon' WHERE key = 'schema_version'"])
@@ -299,7 +309,7 @@ def test_an_unreadable_recipe_is_reported(event_log: EventLogFile) -> None:
 @pytest.mark.parametrize("payload", ['{"kind": "dream"}', "[]", "[" * 100_000])
 def test_an_unreadable_entry_is_named(event_log: EventLogFile, message: MessageSent, payload: str) -> None:
     event_log.record(message)
-    edit(event_log, f"UPDATE entries SET payload = '{payload}'")
+    edit(event_log, f"UPDATE logged SET own = '{payload}'")
     with (
         EventLogFile.open(event_log.path.parent) as damaged,
         pytest.raises(InputError, match="entry 1: cannot be read"),
