@@ -11,13 +11,18 @@ from pydantic import BaseModel, ValidationError
 from lawtrace.schemas.errors import InputError, describe_validation_error, input_errors
 
 _Model = TypeVar("_Model", bound=BaseModel)
+_DEEP_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}""")
+"""A key of more than 100 parts, for which `tomllib` takes quadratic time."""
 
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a file. Raises InputError."""
     try:
         with input_errors(path):
-            return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+            text = path.read_text(encoding="utf-8-sig")
+            if _DEEP_KEY.search(text):
+                raise InputError(f"{path}: not a TOML file: a key has more than 100 parts")
+            return tomllib.loads(text)
     except RecursionError as error:
         raise InputError(f"{path}: not a TOML file: lists or tables are nested too deeply") from error
     except ValueError as error:  # numbers with too many digits, too

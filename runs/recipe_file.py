@@ -187,15 +187,15 @@ def first_problem(error: ValidationError, options: type[BaseModel] | None = None
 
 
 def _nearest_key(key: str, tables: Sequence[str], recipe: type[BaseModel]) -> str:
-    """The nearest key of the whole recipe, or else the keys of the table."""
-    if nearest := difflib.get_close_matches(key, _known_keys(recipe), 1):
-        return f"; did you mean {nearest[0]!r}?"
+    """The nearest key of the table, of any table if it stands in none, or else the keys of the table."""
     table, named = recipe, "a recipe"
     for name in tables:
         kind = table.model_fields[name].annotation if name in table.model_fields else None
         if not (isinstance(kind, type) and issubclass(kind, BaseModel)):
             return ""
         table, named = kind, f"[{'.'.join(tables)}]"
+    if nearest := difflib.get_close_matches(key, table.model_fields if tables else _known_keys(recipe), 1):
+        return f"; did you mean {nearest[0]!r}?"
     return f"; {named} has the keys {', '.join(table.model_fields)}"
 
 

@@ -21,11 +21,13 @@ def test_the_line_of_a_key_of_its_table_or_of_the_file(tmp_path: Path) -> None:
     ("text", "reason"),
     [
         ("a = " + "[" * 100_000, "nested too deeply"),
+        ("a." * 100_000 + "a = 1", "a key has more than 100 parts"),
+        ("[" + "'a' . " * 100_000 + "a]", "a key has more than 100 parts"),
         ("a = " + "{a=" * 100_000, "nested too deeply"),
         ("a = " + "9" * 100_000, "Exceeds the limit"),
         ("a = ", "Invalid value"),
     ],
-    ids=("lists", "tables", "number", "cut"),
+    ids=("lists", "long key", "long table name", "tables", "number", "cut"),
 )
 def test_a_file_that_is_no_toml_is_named(tmp_path: Path, text: str, reason: str) -> None:
     path = tmp_path / "x.toml"

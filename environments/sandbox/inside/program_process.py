@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from .simulated_clock import CLOCK, SECOND
 from .tool_objects import ToolObjects
-from .wire import ENDINGS, HEADER, MESSAGE_CHARACTERS, frame, read_frame, size
+from .wire import ENDINGS, HEADER, MESSAGE_CHARACTERS, REFUSED_BECAUSE, REFUSED_CALLS, frame, read_frame, size
 
 DECODE: Callable[[str, int], tuple[Any, int]] = cast("Any", json.JSONDecoder()).scan_once
 """`json.loads` for text of the host, without its detection of encodings."""
@@ -172,5 +172,7 @@ def describe(error: BaseException) -> dict[str, Any]:
             line = trace.tb_lineno
         trace = trace.tb_next
     text = (message.splitlines() or [""])[0][:MESSAGE_CHARACTERS]
+    if text in REFUSED_CALLS:
+        text += REFUSED_BECAUSE
     text = text.encode("utf-8", "backslashreplace").decode()
     return {"type": type(error).__name__, "message": text, "line": line}

@@ -26,6 +26,11 @@ DEPTH = 64
 MESSAGE_CHARACTERS = 500
 """Maximum length of an error message."""
 
+REFUSED_CALLS = ("[Errno 1] Operation not permitted", "access permission denied")
+"""Messages of Python and of sqlite3 for a system call that the sandbox refuses."""
+
+REFUSED_BECAUSE = " (the sandbox refuses this call, as it does locks of files; a database works in memory)"
+
 VALUE_BYTES = 100
 """Memory that a value of a message takes at most once it is parsed, beside its text. Two bytes of JSON suffice for an
 empty list."""

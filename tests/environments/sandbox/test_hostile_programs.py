@@ -284,7 +284,10 @@ ATTACKS: dict[str, Attack] = {
     "the parent's processors": Attack("import os; os.sched_setaffinity(1, {0})", "finished"),
     # --- other sandboxes: all have the same devices and libraries
     "a lock on a device": Attack(
-        "import fcntl; fcntl.flock(open('/dev/null'), fcntl.LOCK_EX)", "exception", "not permitted"
+        "import fcntl; fcntl.flock(open('/dev/null'), fcntl.LOCK_EX)", "exception", "as it does locks of files"
+    ),
+    "a database in a file": Attack(
+        "import sqlite3; sqlite3.connect('/tmp/x.db').execute('create table t(a)')", "exception", "works in memory"
     ),
     "a lock on a part of a library": Attack(
         "import fcntl, os; fcntl.lockf(open(os.__file__), fcntl.LOCK_SH)", "exception", "not permitted"

@@ -25,6 +25,8 @@ FILES = {
     "ablated.toml": '[ablation]\n"attempts.models" = [["openai:a"], ["openai:b@http://localhost:1/v1"]]\n'
     '[parameters.models."openai:a"]\ntop_p = 0.5\n[parameters.models."openai:b"]\ntop_p = 0.5\n',
     "prices.toml": '[prices]\n"openai:decent" = 0.5\n',
+    "roles.toml": "[models]\nroles = 'x'\n",
+    "dots.toml": "a." * 100_000 + "a = 1\n",
     "newer.jsonl": TASK_FILE,
     "empty.toml": "",
     "run/tasks.jsonl": TASK_FILE,
@@ -55,6 +57,8 @@ ROWS = (
     Row("run model.toml", 2, ("parameters.models: no role has 'openai:gtp-5'; did you mean 'openai:gpt-5'",)),
     Row("run model.toml --model openai:gtp-5 --dry-run", 0, ()),
     Row("run ablated.toml --dry-run", 0, ()),
+    Row("run roles.toml", 2, ("unknown key 'models.roles'; [models] has the keys policy_extractor",)),
+    Row("run dots.toml", 2, ("dots.toml: not a TOML file: a key has more than 100 parts",)),
 )
 
 
