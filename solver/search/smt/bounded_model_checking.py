@@ -50,7 +50,7 @@ class BoundedEncoding:
 
     def ask_pair(self, first: str, second: str) -> Answer[tuple[Event, ...]]:
         """Whether a trace has a call of ``second`` directly after one of ``first``."""
-        goal = z3.Bool(f"pair {first} {second}")
+        goal = self._calls.logic.open_truth(f"pair {first} {second}")
         places = zip(self._calls.steps, self._calls.steps[1:], strict=False)
         alternatives = [z3.And([here.calls[first], then.calls[second]]) for here, then in places]
         self._calls.solver.add(z3.Implies(goal, z3.Or(alternatives)))

@@ -140,8 +140,9 @@ class CallEncoding:
             pauses: whether time may pass between the calls.
         """
         self.environment: Final = environment
-        self.logic: Final = SymbolicLogic()
-        self.solver: Final = z3.SimpleSolver()
+        # How far Z3 gets within its limit depends on what a context has seen, and may not depend on earlier searches.
+        self.logic: Final = SymbolicLogic(context=z3.Context())
+        self.solver: Final = self.logic.solver()
         self.solver.set("rlimit", rlimit)
         self.solver.set("ctrl_c", False)  # Z3 forgets a Ctrl-C that comes when it nearly has its answer
         observed = observed_results(rules.values())
@@ -176,7 +177,7 @@ class CallEncoding:
         if len(tools) == 1:
             acts: dict[str, Value] = dict.fromkeys(tools, True)
         else:
-            acts = {name: z3.Bool(f"{name}@{number}") for name in tools}
+            acts = {name: self.logic.open_truth(f"{name}@{number}") for name in tools}
             self.solver.add(z3.PbEq([(act, 1) for act in acts.values()], 1))
         now, state = before.now, self._agenda.state_at(before.state, before.now, before.between)
         if (inside := now < self._end) is not True:
@@ -209,7 +210,7 @@ class CallEncoding:
         """The Boolean that switches an obstacle on; the unsat core names the switches."""
         obstacle = Obstacle(kind, text, tool)
         if obstacle not in self._selectors:
-            self._selectors[obstacle] = z3.Bool(f"selector {len(self._selectors)}")
+            self._selectors[obstacle] = self.logic.open_truth(f"selector {len(self._selectors)}")
         return self._selectors[obstacle]
 
     @property
@@ -280,7 +281,7 @@ class CallEncoding:
         ended = self._ended(step, number)
         if not self._pauses:
             return ended
-        following = z3.Int(f"pause@{number + 1}")
+        following = self.logic.open_number(f"pause@{number + 1}")
         self.solver.add(following >= ended)
         return following
 
@@ -292,7 +293,7 @@ class CallEncoding:
         known = {seconds for seconds in durations.values() if isinstance(seconds, int)}
         if isinstance(step.time, int) and len(known) == 1 and all(isinstance(d, int) for d in durations.values()):
             return step.time + known.pop()
-        following = z3.Int(f"time@{number + 1}")
+        following = self.logic.open_number(f"time@{number + 1}")
         for name, seconds in durations.items():
             self.solver.add(z3.Implies(step.calls[name], following == step.time + seconds))
         return following
@@ -337,7 +338,7 @@ class CallEncoding:
         """A value that users state. Of objects the fields are open, of a list the length, too."""
         match sampler:
             case Amount(lowest, highest):
-                amount = z3.Int(name)
+                amount = self.logic.open_number(name)
                 self.solver.add(amount >= lowest, amount <= highest)
                 self._domains[name] = sampler
                 return amount
@@ -361,7 +362,7 @@ class CallEncoding:
     def _open_list(self, name: str, sampler: Sampler, lengths: range, earlier: Mapping[str, Value]) -> Value:
         """A list of different items, of an open length."""
         items = tuple(self._open_value(f"{name}[{n}]", sampler, earlier, None) for n in range(lengths.stop - 1))
-        number = z3.Int(f"{name} length")
+        number = self.logic.open_number(f"{name} length")
         self._domains[f"{name} length"] = lengths
         self.solver.add(number >= lengths.start, number < lengths.stop)
         for place, item in enumerate(items):
@@ -381,8 +382,8 @@ class CallEncoding:
         if isinstance(values[0], tuple | Record):
             return self._one_of_parts(name, tuple(dict.fromkeys(values)))
         if isinstance(values[0], bool):
-            return z3.Bool(name) if len(set(values)) > 1 else values[0]
-        number = z3.Int(name)
+            return self.logic.open_truth(name) if len(set(values)) > 1 else values[0]
+        number = self.logic.open_number(name)
         self.solver.add(z3.Or([number == value for value in values]))
         return number
 
@@ -390,7 +391,7 @@ class CallEncoding:
         """One of several lists or objects, by an open number."""
         if len(values) == 1:
             return values[0]
-        number = z3.Int(name)
+        number = self.logic.open_number(name)
         self._domains[name] = range(len(values))
         self.solver.add(number >= 0, number < len(values))
         return OpenChoice(tuple((number == place, value) for place, value in enumerate(values)), number)

@@ -259,8 +259,8 @@ class SequenceEncoding:
         for number, (variable, wish) in enumerate(wishes):
             if wish is not None:
                 literals[f"wish {number}"] = variable
-                self._assert(z3.Implies(z3.Bool(f"wish {number}"), calls.logic.equal(variable, wish)))
-        granted = self._largest([z3.Bool(name) for name in literals])
+                self._assert(z3.Implies(calls.logic.open_truth(f"wish {number}"), calls.logic.equal(variable, wish)))
+        granted = self._largest([calls.logic.open_truth(name) for name in literals])
         self._assert(*granted)
         fixed = {literals[str(literal)].get_id() for literal in granted}
         for variable, wish in wishes:
@@ -323,7 +323,7 @@ class SequenceEncoding:
                 values = dict(row.values)
                 for name, seen in values_of.items():
                     if (variable := self._open(f"{table}.{number}.{name}", seen)) is not None:
-                        fixed = z3.Bool(f"fixed {table}.{number}.{name}")
+                        fixed = self._calls.logic.open_truth(f"fixed {table}.{number}.{name}")
                         same = self._calls.logic.equal(variable, values[name])
                         self._calls.solver.add(z3.Implies(fixed, same))
                         self._fields.append(_OpenField(table, number, name, variable, fixed))
@@ -337,9 +337,9 @@ class SequenceEncoding:
         if len(seen) < 2:
             return None
         if all(isinstance(value, bool) for value in seen):
-            return z3.Bool(name)
+            return self._calls.logic.open_truth(name)
         if all(isinstance(value, int) for value in seen):
-            number = z3.Int(name)
+            number = self._calls.logic.open_number(name)
             self._calls.solver.add(number >= min(seen), number <= max(seen))
             return number
         if all(isinstance(value, str) for value in seen):

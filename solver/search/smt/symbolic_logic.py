@@ -7,7 +7,7 @@ strings), so a claim made with this logic holds for that vocabulary only.
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, Final, cast
 
 import z3
@@ -22,11 +22,28 @@ class SymbolicLogic(Logic):
     Strings are compared with open strings by index; numbers and truths stand for themselves.
     """
 
-    def __init__(self, vocabulary: Sequence[str] = ()) -> None:
+    def __init__(self, vocabulary: Sequence[str] = (), context: z3.Context | None = None) -> None:
+        """`context`: of Z3, in which expressions are made; that of the process by default."""
+        self._context: Final = z3.main_ctx() if context is None else context
+        self._numerals: dict[int, z3.ArithRef] = {}
         self._indices: dict[str, int] = {}
         self._ranges: dict[str, tuple[str, ...]] = {}
         for word in vocabulary:
             self.index(word)
+
+    def solver(self) -> z3.Solver:
+        return z3.SimpleSolver(self._context)
+
+    def open_truth(self, name: str) -> z3.BoolRef:
+        return z3.Bool(name, self._context)
+
+    def open_number(self, name: str) -> z3.ArithRef:
+        return z3.Int(name, self._context)
+
+    def numeral(self, number: int) -> z3.ArithRef:
+        if number not in self._numerals:
+            self._numerals[number] = z3.IntVal(number, self._context)
+        return self._numerals[number]
 
     def index(self, text: str) -> int:
         """The index of the string in the pool, added if it is new."""
@@ -38,11 +55,11 @@ class SymbolicLogic(Logic):
     def open_text(self, name: str, solver: z3.Solver, words: Sequence[str] | None = None) -> z3.ArithRef:
         """An open string: one of the pool, or of ``words``. The solver is told its range."""
         range_ = tuple(self._indices) if words is None else tuple(dict.fromkeys(words))
-        variable = z3.Int(name)
+        variable = self.open_number(name)
         if words is None:
             solver.add(variable >= 0, variable < len(range_))
         else:
-            solver.add(cast("z3.BoolRef", _DISJUNCTION([_equation(variable, _numeral(self.index(w))) for w in range_])))
+            solver.add(cast("z3.BoolRef", _DISJUNCTION([_equation(variable, self.numeral(self.index(w))) for w in range_])))
         self._ranges[name] = range_
         return variable
 
@@ -135,12 +152,12 @@ class SymbolicLogic(Logic):
 
     def _carried(self, value: Value) -> Any:  # noqa: ANN401 (an expression, a number or a boolean)
         if isinstance(value, str):
-            return _numeral(self.index(value))
+            return self.numeral(self.index(value))
         if isinstance(value, bool):
-            return z3.BoolVal(value)
+            return z3.BoolVal(value, self._context)
         if value is None:
             raise TypeError("an absent value cannot meet an open one; give the term an 'otherwise'")
-        return _numeral(value) if isinstance(value, int) else value
+        return self.numeral(value) if isinstance(value, int) else value
 
 
 # The functions of Z3's Python interface compare and convert the sorts of all operands first, which takes most of the
@@ -179,11 +196,6 @@ def _choice(condition: Any, then: Any, otherwise: Any) -> Value:  # noqa: ANN401
         return z3.If(condition, then, otherwise)
     make = _Z3.BoolRef if _Z3.is_bool(then) else _Z3.ArithRef
     return make(_Z3.Z3_mk_ite(condition.ctx_ref(), condition.as_ast(), then.as_ast(), otherwise.as_ast()), then.ctx)
-
-
-@lru_cache(maxsize=4096)
-def _numeral(number: int) -> z3.ArithRef:
-    return z3.IntVal(number)
 
 
 def _fold_constants(truths: Iterable[Value], *, absorbing: bool, combine: Callable[..., Value]) -> Value:

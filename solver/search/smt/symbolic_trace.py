@@ -202,7 +202,7 @@ class SymbolicTrace:
     def _unconstrained(self, reason: str) -> z3.BoolRef:
         self.unsupported[reason] = None
         self._unknown += 1
-        return z3.Bool(f"unknown {self._unknown}")
+        return self.logic.open_truth(f"unknown {self._unknown}")
 
     def _key(self, value: SymbolicValue) -> Hashable:
         """A value as part of a dictionary key."""

@@ -358,7 +358,7 @@ class SymbolicValues:
     def _count(self, truths: Sequence[Truth]) -> SymbolicValue:
         certain = sum(truth is True for truth in truths)
         unsure = [z3.If(truth, 1, 0) for truth in truths if truth is not True]
-        return Symbolic("number", z3.Sum([z3.IntVal(certain), *unsure])) if unsure else certain
+        return Symbolic("number", z3.Sum([self._logic.numeral(certain), *unsure])) if unsure else certain
 
     def _sum(self, numbers: Alternatives) -> SymbolicValue:
         common = lcm(*(_scaled(value)[1] for _, value in numbers))

@@ -93,7 +93,7 @@ class SymbolicWindows:
         if len(days) > MOST_DAYS:
             raise Unsupported(f"`{span}` from an open time in a session of more than {MOST_DAYS} days")
         ends = [(day, span.end(day * DAY)) for day in days]
-        chain: z3.ArithRef = z3.IntVal(ends[-1][1])
+        chain: z3.ArithRef = self._logic.numeral(ends[-1][1])
         for (day, end), (_, following) in reversed(list(pairwise(ends))):
             if end != following:
                 chain = z3.If(earlier < DAY * (day + 1), end, chain)
