@@ -10,9 +10,10 @@ such a trace: it changes nothing that was asked for, and tells the user.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Final, cast
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Final, TypeVar, cast
 
 from lawtrace.environments.runtime.simulation import times_planned
 from lawtrace.environments.spec.declaration import Environment
@@ -31,7 +32,7 @@ from lawtrace.solver.planner.argument_choices import plain_chooser
 from lawtrace.solver.planner.conflicts import Relevance
 from lawtrace.solver.planner.search_state import apply_call, initial_search_state
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.search.problem import Answer, Found, Impossible, Unknown
+from lawtrace.solver.search.problem import Answer, Found, Impossible, Obstacle, Unknown
 from lawtrace.solver.search.smt.call_encoding import rename
 from lawtrace.solver.search.smt.rule_encoding import Rule as CompiledRule
 from lawtrace.solver.search.smt.sequence_encoding import SequenceEncoding, SolvedSequence, SolverUse
@@ -42,15 +43,48 @@ MAX_ADDED_CALLS = 8
 ADDED_CALLS = (0, 2, 4)
 """How many calls may be added in the first queries. A proof that one call too few does not do takes much longer than to
 find more than enough, because calls can be in any order."""
+AnswerT = TypeVar("AnswerT")
+
 _AFTER_A_PAUSE = Unknown("it may be possible after a pause in which something happens without a call")
 _NOT_AS_ENCODED = Unknown("the trace that Z3 found does not run, or breaks a rule")
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What searches that begin with a tool found out: rules that traces broke, and further tools that helped."""
+
+    rules: dict[str, None] = field(default_factory=dict[str, None])
+    tools: dict[str, None] = field(default_factory=dict[str, None])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Search:
+    """A search for traces of a request. The tools grow, and what is learned."""
+
+    world: Environment
+    initial: State
+    requested: Sequence[PlannedCall]
+    tools: dict[str, None]
+    demands: Mapping[str, CompiledRule]
+    learned: Sequence[Learned]
 
 
 class Completer:
     """Completes requests under one rule set."""
 
-    def __init__(self, environment: Environment, rules: Sequence[Rule], *, use: SolverUse | None = None) -> None:
-        """`use`: counts the queries to Z3."""
+    def __init__(
+        self,
+        environment: Environment,
+        rules: Sequence[Rule],
+        *,
+        use: SolverUse | None = None,
+        learned: dict[str, Learned] | None = None,
+    ) -> None:
+        """
+        Args:
+            use: counts the queries to Z3.
+            learned: by tool, what completers of other rules of the same environment have learned, and will.
+        """
         self._environment: Final = environment
         self._monitor: Final = Monitor({rule.id: rule.compiled for rule in rules})
         self._encoded: Final = {rule.id: rule.encodable for rule in rules}
@@ -58,6 +92,7 @@ class Completer:
         self._relevance: Final = Relevance(environment, rules)
         self._chooser: Final = plain_chooser(environment)
         self._silence: Final = _silence(environment)
+        self.learned: Final = {} if learned is None else learned
 
     def complete(self, initial: State, requested: Sequence[PlannedCall], *, like: Trace | None = None) -> Answer[Trace]:
         """A compliant trace with these calls, in order.
@@ -138,7 +173,7 @@ class Completer:
         needless = self._environment.tools.keys() - {declines.name}
         longest = 1 + len(reading) + most
         if other_than:  # there is mostly none, and the longest traces alone prove it
-            answer = self._find(initial, reading, tools, demands, [longest], needless, lazily=True)
+            answer = self._find(initial, reading, tools, demands, [longest], needless)
             if not isinstance(answer, Found):
                 return answer
         return self._find(initial, reading, tools, demands, _lengths(1, 1, longest), needless)
@@ -151,50 +186,103 @@ class Completer:
         demands: Mapping[str, CompiledRule],
         lengths: list[int],
         needless: Collection[str],
-        *,
-        lazily: bool = False,
     ) -> Answer[Trace]:
-        """The first trace. `lazily`: demand rules once a trace broke them, so that a proof names few of them."""
-        world = _narrowed(self._environment, requested, self._silence)
-        encoding = SequenceEncoding(world, self._encoded, initial, self._use)
-        if lazily:
-            encoding.forget_rules()
-        silence = compile_formula(parse(f"G({Atom(self._silence.name)} -> WX G {Atom(self._silence.name)})"))
-        demands = {**demands, self._silence.name: silence}
-        pausing = False
-        while True:
-            match encoding.choose([(*tools, self._silence.name)] * lengths[0], demands):
-                case Unknown() as unknown:
-                    return unknown
-                case Found() if pausing:
-                    return _AFTER_A_PAUSE
-                case Found(solved):
-                    trace = self._replayed(initial, requested, solved)
-                    broken = [] if trace is None else self._not_kept(trace.events)
-                    if trace is not None and not broken:
-                        return Found(self._minimal(trace, needless))
-                    if not encoding.demand_rules(broken):
-                        return _NOT_AS_ENCODED
-                case Impossible(found, length):
-                    obstacles = tuple(obstacle for obstacle in found if obstacle.text not in demands)
-                    further = (self._relevance.helpers(obstacles) & self._environment.compliance_tools) - {*tools}
-                    if further:
-                        tools = (*tools, *sorted(further))
-                    elif len(lengths) > 1:
-                        del lengths[0]
-                    elif pausing or not self._may_await(initial, tools):
-                        return Impossible(obstacles, length)
-                    else:
-                        encoding = SequenceEncoding(world, self._encoded, initial, self._use, pauses=True)
-                        pausing = True
+        """The first trace. What is learned is about the first tools that change something, or else the first tool.
 
-    def _may_await(self, initial: State, tools: Collection[str]) -> bool:
-        """Whether something may happen without a call before the session ends."""
-        environment = self._environment
+        A proof that no trace with pauses does is one for traces without pauses, too. So it is tried first where traces
+        are longest, with the rules that stood in the way of shorter ones.
+        """
+        silence = compile_formula(parse(f"G({Atom(self._silence.name)} -> WX G {Atom(self._silence.name)})"))
+        about = [name for name in tools if name in self._environment.changing_tools] or tools[:1]
+        learned = [self.learned.setdefault(name, Learned()) for name in about]
+        search = _Search(
+            world=_narrowed(self._environment, requested, self._silence),
+            initial=initial,
+            requested=requested,
+            tools=dict.fromkeys([*tools, *chain.from_iterable(one.tools for one in learned)]),
+            demands={**demands, self._silence.name: silence},
+            learned=learned,
+        )
+        broken_before = dict.fromkeys(chain.from_iterable(one.rules for one in learned))
+        rules = [name for name in broken_before if name in self._encoded]
+        encoding = self._encoding(search, rules)
+        obstacles = tuple(Obstacle("rule", name) for name in rules)
+        while True:
+            last = len(lengths) == 1
+            if last and obstacles and self._may_await(search, obstacles):
+                proof = self._with_pauses(search, lengths[0], rules)
+                if isinstance(proof, Impossible):
+                    return proof
+            answer = self._trace(encoding, search, lengths[0], needless)
+            if not isinstance(answer, Impossible):
+                return answer
+            if last:
+                break
+            del lengths[: -1 if answer.core == obstacles else 1]
+            obstacles, rules = answer.core, answer.rules
+        if not self._may_await(search, answer.core):
+            return answer
+        for rules in (answer.rules, self._encoded):
+            paused = self._with_pauses(search, lengths[0], rules)
+            if not isinstance(paused, Found):
+                return paused
+        return _AFTER_A_PAUSE
+
+    def _encoding(self, search: _Search, rules: Iterable[str], *, pauses: bool = False) -> SequenceEncoding:
+        return SequenceEncoding(search.world, self._encoded, search.initial, self._use, demanded=rules, pauses=pauses)
+
+    def _trace(
+        self, encoding: SequenceEncoding, search: _Search, length: int, needless: Collection[str]
+    ) -> Answer[Trace]:
+        """A trace that keeps all rules. A rule is demanded once a trace broke it: most rules are kept anyway, and to
+        encode them takes most of the time.
+        """
+        while True:
+            answer = self._helped(encoding.choose, search, length)
+            if not isinstance(answer, Found):
+                return answer
+            trace = self._replayed(search.initial, search.requested, answer.trace)
+            broken = [*self._encoded] if trace is None else self._not_kept(trace.events)
+            if trace is not None and not broken:
+                return Found(self._minimal(trace, needless))
+            if not encoding.demand_rules(broken):
+                return _NOT_AS_ENCODED
+            for one in search.learned if trace is not None else ():
+                one.rules.update(dict.fromkeys(broken))
+
+    def _with_pauses(self, search: _Search, length: int, rules: Iterable[str]) -> Answer[None]:
+        """Whether a sequence keeps these rules if time may pass between the calls."""
+        return self._helped(self._encoding(search, rules, pauses=True).is_possible, search, length)
+
+    def _helped(
+        self,
+        ask: Callable[[Sequence[tuple[str, ...]], Mapping[str, CompiledRule]], Answer[AnswerT]],
+        search: _Search,
+        length: int,
+    ) -> Answer[AnswerT]:
+        """The answer for so many calls, once the tools that help against what stands in the way take part."""
+        while True:
+            answer = ask([(*search.tools, self._silence.name)] * length, search.demands)
+            if not isinstance(answer, Impossible):
+                return answer
+            obstacles = tuple(obstacle for obstacle in answer.core if obstacle.text not in search.demands)
+            helpers = self._relevance.helpers(obstacles) & self._environment.compliance_tools
+            further = dict.fromkeys(sorted(helpers - search.tools.keys()))
+            if not further:
+                return Impossible(obstacles, length)
+            search.tools.update(further)
+            for one in search.learned:
+                one.tools.update(further)
+
+    def _may_await(self, search: _Search, obstacles: Sequence[Obstacle]) -> bool:
+        """Whether something may happen without a call before the session ends, and change something about these."""
+        environment, initial = self._environment, search.initial
+        if not self._relevance.depends_on_pauses(obstacles):
+            return False
         start, end = environment.clock.start(initial), environment.clock.end(initial)
         if any(start < time < end for time in times_planned(environment, initial)):
             return True
-        written = frozenset[str]().union(*(environment.tools[name].written_tables for name in tools))
+        written = frozenset[str]().union(*(environment.tools[name].written_tables for name in search.tools))
         return any(happening.entity.table in written for happening in environment.agenda)
 
     def _minimal(self, trace: Trace, tools: Collection[str]) -> Trace:

@@ -31,7 +31,7 @@ from typing import Final, NamedTuple
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import Insert, InsertEach, Result, Update
 from lawtrace.environments.spec.state import Entity
-from lawtrace.environments.spec.terms import fields_of, tables_of
+from lawtrace.environments.spec.terms import fields_of, reads_time, tables_of
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, Tool
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.logic.syntax import Formula, subformulas, windows_of
@@ -321,6 +321,13 @@ class Relevance:
             return frozenset(self._environment.tools)
         shortest = min((seconds for rule in named for seconds in _spans(rule.parsed)), default=None)
         return tools if shortest is None else tools | self._taking_time(shortest)
+
+    def depends_on_pauses(self, obstacles: Sequence[Obstacle]) -> bool:
+        """Whether time that passes, or what happens without a call, can change something about the obstacles."""
+        tools, tables = self.of(obstacles)
+        timed = any(self._rules[one.text].is_timed for one in obstacles if one.kind == "rule")
+        told = (term for name in tools for term in self._environment.tools[name].terms)
+        return timed or bool(tables & self._environment.moving_tables) or any(map(reads_time, told))
 
     def _taking_time(self, seconds: int) -> frozenset[str]:
         """The tools of which some calls take a good part of that time."""

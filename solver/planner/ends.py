@@ -71,14 +71,17 @@ class EndSearch:
         joined = self._completer(_Case(end.under)).join([end.trace, further])
         return None if joined is None else replace(end, trace=joined)
 
-    def _ends(self, case: _Case, initial: State, requested: Sequence[PlannedCall]) -> Iterator[PlannedEnd]:
-        match self._completer(case).complete(initial, requested):
+    def _ends(
+        self, case: _Case, initial: State, requested: Sequence[PlannedCall], proof: Impossible | None = None
+    ) -> Iterator[PlannedEnd]:
+        match proof or self._completer(case).complete(initial, requested):
             case Found(trace):
                 yield PlannedEnd(trace, None, case.under)
             case Impossible() as impossible:
                 parts = self._parts(case, impossible)
                 for part in parts:
-                    yield from self._ends(part, initial, requested)
+                    proof = impossible if self._holds_in(part, impossible) else None
+                    yield from self._ends(part, initial, requested, proof)
                 if not parts:
                     if any(self._rules[name].source == "manual" for name in impossible.rules):
                         raise _UndecidedError("the owner's manual stands in the way of the request")
@@ -87,20 +90,29 @@ class EndSearch:
                 raise _UndecidedError(why)
 
     def _refusals(
-        self, case: _Case, initial: State, requested: Sequence[PlannedCall], known: Sequence[Trace]
+        self,
+        case: _Case,
+        initial: State,
+        requested: Sequence[PlannedCall],
+        known: Sequence[Trace],
+        proof: Impossible | None = None,
     ) -> Iterator[PlannedEnd]:
-        """The refusals with other reasons than those known. They may add as many calls as the first one has."""
+        """The refusals with other reasons than those known. They may add as many calls as the first one has.
+
+        `proof`: that there are none.
+        """
         if self._environment.declines is None:
             return
         most = len(known[0].calls) if known else MAX_ADDED_CALLS
-        match self._completer(case).decline(initial, requested, most, other_than=known):
+        match proof or self._completer(case).decline(initial, requested, most, other_than=known):
             case Found(trace):
                 reasons = stated_reasons(self._environment, trace.events)
                 yield PlannedEnd(trace, ", ".join(map(str, reasons.values())), case.under)
                 yield from self._refusals(case, initial, requested, [*known, trace])
             case Impossible() as impossible:
                 for part in self._parts(case, impossible):
-                    yield from self._refusals(part, initial, requested, known)
+                    proof = impossible if self._holds_in(part, impossible) else None
+                    yield from self._refusals(part, initial, requested, known, proof)
             case Unknown(why):
                 raise _UndecidedError(why)
 
@@ -109,8 +121,13 @@ class EndSearch:
         rules = [rule for rule in self._rules.values() if are_compatible(self._groups, [rule, case])]
         ids = tuple(rule.id for rule in rules)
         if ids not in self._completers:
-            self._completers[ids] = Completer(self._environment, rules)
+            learned = self._completers[*self._rules].learned
+            self._completers[ids] = Completer(self._environment, rules, learned=learned)
         return self._completers[ids]
+
+    def _holds_in(self, case: _Case, impossible: Impossible) -> bool:
+        """Whether all rules of a proof are active in the case, so that it is one there, too."""
+        return are_compatible(self._groups, [*(self._rules[name] for name in impossible.rules), case])
 
     def _parts(self, case: _Case, impossible: Impossible) -> list[_Case]:
         """The case, split by a rule in the way that is not active in all of it; empty if there is none."""

@@ -87,11 +87,15 @@ class SequenceEncoding:
         use: SolverUse,
         ranges: InitialRanges | None = None,
         *,
+        demanded: Iterable[str] | None = None,
         pauses: bool = False,
     ) -> None:
         """
         Args:
             ranges: the fields of the initial rows that are open.
+            demanded: the rules that are demanded, before `demand_rules`; all by default. A greedy choice that keeps the
+                others, too, is the one that would be made if they were demanded: what is not possible without them is
+                not possible with them.
             pauses: whether time may pass between the calls.
         """
         self._environment = environment
@@ -109,15 +113,7 @@ class SequenceEncoding:
         if ranges is not None:
             self._calls.begin(self._opened(initial, ranges))
         self._choices: tuple[tuple[str, ...], ...] = ()
-        self._demanded: Final = {*rules}
-
-    def forget_rules(self) -> None:
-        """Demand no rules but those of `demand_rules` from now on.
-
-        A greedy choice that keeps the others, too, is the one that would be made if they were demanded: what is not
-        possible without them is not possible with them.
-        """
-        self._demanded.clear()
+        self._demanded: Final = {*(rules if demanded is None else demanded)}
 
     def demand_rules(self, names: Iterable[str]) -> bool:
         """Demand these rules, too. Returns whether one of them was not yet demanded."""
@@ -145,20 +141,32 @@ class SequenceEncoding:
             demands: requirements on the sequence beside the rules.
             keep_first: as many calls as possible are the first choice, not only those at the beginning.
         """
+        with self._demanding(choices, demands) as answer:
+            if not isinstance(answer, Found):
+                return answer
+            if keep_first:
+                wanted = [step.calls[tools[0]] for tools, step in zip(choices, self._calls.steps, strict=True)]
+                self._assert(*self._largest([act for act in wanted if z3.is_expr(act)]))
+            found = self._first_possible()
+            return Found(self._solution(found, [{} for _ in found]))
+
+    def is_possible(self, choices: Sequence[tuple[str, ...]], demands: Mapping[str, Rule]) -> Answer[None]:
+        """Whether there is a sequence, as `choose` looks for it."""
+        with self._demanding(choices, demands) as answer:
+            return answer
+
+    @contextmanager
+    def _demanding(self, choices: Sequence[tuple[str, ...]], demands: Mapping[str, Rule]) -> Generator[Answer[None]]:
+        """A scope of `_kept` with further requirements, and whether there is a sequence."""
         with self._kept(choices, [{} for _ in choices]):
             for name, demand in demands.items():
                 truth = self._calls.rules.kept_at_end(demand)
                 self._calls.solver.add(z3.Implies(self._calls.selector("rule", name), truth))
             result = self._check()
             if result == z3.unsat:
-                return Impossible(self._calls.obstacles(), len(choices))
-            if result != z3.sat:
-                return _UNDECIDED
-            if keep_first:
-                wanted = [step.calls[tools[0]] for tools, step in zip(choices, self._calls.steps, strict=True)]
-                self._assert(*self._largest([act for act in wanted if z3.is_expr(act)]))
-            found = self._first_possible()
-            return Found(self._solution(found, [{} for _ in found]))
+                yield Impossible(self._calls.obstacles(), len(choices))
+            else:
+                yield Found(None) if result == z3.sat else _UNDECIDED
 
     def _first_possible(self) -> tuple[str, ...]:
         """At each step the first tool that leaves a solution. It is asserted."""

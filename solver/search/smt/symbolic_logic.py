@@ -59,7 +59,9 @@ class SymbolicLogic(Logic):
         if words is None:
             solver.add(variable >= 0, variable < len(range_))
         else:
-            solver.add(cast("z3.BoolRef", _DISJUNCTION([_equation(variable, self.numeral(self.index(w))) for w in range_])))
+            solver.add(
+                cast("z3.BoolRef", _DISJUNCTION([_equation(variable, self.numeral(self.index(w))) for w in range_]))
+            )
         self._ranges[name] = range_
         return variable
 
