@@ -54,6 +54,13 @@ class Objections(FrozenModel):
     objections: tuple[str, ...]
 
 
+class NotChecked(Objections):
+    """No objections, because code could not check the proposal."""
+
+    objections: tuple[str, ...] = ()
+    not_checked: str
+
+
 @dataclass(frozen=True, slots=True)
 class RejectedAnswer:
     """An answer that could not be used, the request for a better one, and the call that gave the answer."""
@@ -223,7 +230,7 @@ class CodeCheck(Participant, Generic[Content, Answer]):
         *,
         slow: bool = False,
     ) -> None:
-        super().__init__(name, f"checks by code: {name}", answer)
+        super().__init__(name, f"checks by code: {name}", answer, *answer.__subclasses__())
         self._about = about
         self._check = check
         self._slow = slow

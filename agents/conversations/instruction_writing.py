@@ -12,7 +12,7 @@ from typing import Literal
 
 from lawtrace.agents.conversation import Utterance, ask_role, record_turn, run_conversation
 from lawtrace.agents.event_log import EventLog
-from lawtrace.agents.participants import CodeCheck, Objections, RoleFailure
+from lawtrace.agents.participants import CodeCheck, NotChecked, Objections, RoleFailure
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.roles import instruction_roles as roles
 from lawtrace.agents.roles.extraction_roles import documentation_json
@@ -76,9 +76,10 @@ async def write_instruction(
     offline = role_models.name_of("independent_reader") == "offline"
 
     def reading(content: roles.RequestReading) -> Objections:
-        if content.unclear:  # offline that says something of the reader, not of the request
-            unclear = () if offline else tuple(f"it is not clear what to do: {text}" for text in content.unclear)
-            return Objections(objections=unclear)
+        if content.unclear and offline:
+            return NotChecked(not_checked="the offline reader does not know this wording, which need not be unclear")
+        if content.unclear:
+            return Objections(objections=tuple(f"it is not clear what to do: {text}" for text in content.unclear))
         return Objections(objections=tuple(check_reader_calls(environment, trace, style, content.calls)))
 
     plan_json, documentation = json.dumps(plan, indent=1), documentation_json(environment)

@@ -83,11 +83,11 @@ def view_message(line: LogLine) -> MessageView:
         return MessageView(context.turn, "failure", role, None, context.model, None, remark, None, parts, ())
     kind = _speaker_kind(line)
     fields = _fields(line.content)
-    objections = fields.get("objections") if fields is not None and kind == "code" and len(fields) == 1 else None
+    checked = fields is not None and kind == "code" and fields.keys() <= {"objections", "not_checked"}
     remark, passed = "", None
-    if isinstance(objections, list):
-        passed = not objections
-        remark = "accepts" if passed else "objects"
+    if fields is not None and checked and isinstance(objections := fields.get("objections"), list):
+        passed = None if "not_checked" in fields else not objections
+        remark = {True: "accepts", False: "objects", None: "does not decide"}[passed]
     parts = _parts(line.content, fields)
     return MessageView(
         context.turn,

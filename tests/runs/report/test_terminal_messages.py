@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lawtrace.runs.report.message_view import view_message
 from lawtrace.runs.runner import RunResult
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import read_rows
@@ -64,6 +65,17 @@ def test_checks_by_code_are_shown_between_the_turns(lawtrace: Shell, walked: Pat
         "✓ reading_check accepts",
         "masking_evaluator",
     ]
+
+
+def test_a_check_that_could_not_check_neither_accepts_nor_objects() -> None:
+    context = Context(stage="tasks", role="reading_check", turn=4)
+    said = {
+        "accepts": '{"objections": []}',
+        "objects": '{"objections": ["no"]}',
+        "does not decide": '{"objections": [], "not_checked": "the offline reader does not know this wording"}',
+    }
+    views = [view_message(MessageSent(context=context, source="reading_check", content=text)) for text in said.values()]
+    assert [(view.remark, view.passed) for view in views] == [*zip(said, (True, False, None), strict=True)]
 
 
 def test_messages_by_role_turn_and_text(lawtrace: Shell, walked: Path) -> None:
