@@ -10,6 +10,7 @@ fifteen behind the tables.
 
 import argparse
 import csv
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +21,11 @@ from scipy.stats import spearmanr  # pyright: ignore[reportMissingTypeStubs, rep
 
 from lawtrace.environments.legal.dataset import load_dataset
 from lawtrace.environments.legal.retrieval.embedding import Encoder, Pooling
+from lawtrace.environments.legal.retrieval.ranking import cut_to_depth
 from lawtrace.environments.legal.retrieval.retrievers import RetrieverName
+from lawtrace.environments.legal.retrieval.tokenizer import tokenize
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_stages import retrieve
-from lawtrace.runs.legal.retrieval_statistics import retrieval_lines
 
 QUESTIONS = 950
 YES, NO, LETTERS = 502, 145, (52, 114, 106, 31)
@@ -106,14 +108,21 @@ def show_lengths(cells: Sequence[Published], path: Path) -> None:
     cases = load_dataset(path).cases
     rankings: dict[RetrieverName, str] = {"released_bm25": "characters", "bm25": "words"}
     recipe = LegalRecipe(retrievers=tuple(rankings), depths=DEPTHS)
-    lines = retrieval_lines(cases, retrieve(cases, recipe, encoder=_no_vectors), DEPTHS)
+    texts = {(case.id, chunk.ref): chunk.text for case in cases for chunk in case.chunks}
+    counts: dict[tuple[str, str, int], list[int]] = defaultdict(list)
+    for row in retrieve(cases, recipe, encoder=_no_vectors):
+        for context, hits in row.hits.items():
+            for depth in DEPTHS:
+                shown = [len(tokenize(texts[row.case, hit.ref])) for hit in cut_to_depth(hits, depth)]
+                counts[row.retriever, context, depth] += [sum(shown)] if shown else []
+    words = {key: fmean(numbers) for key, numbers in counts.items()}
     print(f"\nSpearman of the words that are retrieved ({len(cases)} cases) with published BM25 accuracy, by depth")
     for model in dict.fromkeys(cell.model for cell in cells):
         print(f"  {model:<22}", end="")
         for name, called in rankings.items():
-            found = {line.context: line.depths for line in lines if line.retriever == name}
             values = [
-                _spearman(cells, model, depth, {c: of[depth].words for c, of in found.items()}) for depth in DEPTHS
+                _spearman(cells, model, depth, {c: n for (by, c, at), n in words.items() if (by, at) == (name, depth)})
+                for depth in DEPTHS
             ]
             print(f"   {called}" + "".join(f"{value:7.2f}" for value in values), end="")
         print()

@@ -12,7 +12,7 @@ from statistics import fmean
 from lawtrace.environments.legal.case import Question
 from lawtrace.runs.legal.case_intervals import Mark, share_interval
 from lawtrace.runs.legal.legal_files import AnswerRow, LegalOutcome
-from lawtrace.runs.scoring.metrics import Interval, wilson_interval
+from lawtrace.runs.scoring.metrics import Interval
 from lawtrace.runs.scoring.statistics import PairedComparison, clustered_difference, exact_mcnemar
 
 
@@ -73,35 +73,6 @@ def share_by_case(rows: Iterable[AnswerRow], holds: Callable[[AnswerRow], bool])
     return Share(fmean(mark.value for mark in marks), share_interval(marks), len(marks))
 
 
-def share_by_question(marks: Iterable[tuple[str, bool]]) -> Share | None:
-    """The share of true marks, each with the id of its question; None without marks.
-
-    The interval is Wilson's over the effective number of answers, Kish's (sum of m)^2 / sum of m^2 with m answers to
-    each question: the number of questions, if each was asked equally often.
-    """
-    grouped = _grouped(marks)
-    if not grouped:
-        return None
-    value, answers = _mean(grouped), _count(grouped)
-    effective = answers**2 / sum(len(members) ** 2 for members in grouped.values())
-    return Share(value, wilson_interval(value * effective, effective), answers)
-
-
-def _grouped(marks: Iterable[tuple[str, bool]]) -> dict[str, list[bool]]:
-    found: dict[str, list[bool]] = {}
-    for name, mark in marks:
-        found.setdefault(name, []).append(mark)
-    return found
-
-
-def _mean(marks: Mapping[str, Sequence[float]]) -> float:
-    return fmean(mark for members in marks.values() for mark in members)
-
-
-def _count(marks: Mapping[str, Sequence[bool]]) -> int:
-    return sum(map(len, marks.values()))
-
-
 @dataclass(frozen=True, slots=True)
 class CellScore:
     """The number of questions of a cell by outcome."""
@@ -138,7 +109,7 @@ class AccuracyBreakdown:
     Attributes:
         balanced: balanced accuracy, see `balanced_weights`.
         yes_no: accuracy on these questions, as the three after it; None without such questions.
-        cases: accuracy on each case, with an interval over questions.
+        cases: accuracy on each case.
     """
 
     model: str
@@ -148,7 +119,7 @@ class AccuracyBreakdown:
     four_options: Share | None
     decision: Share | None
     opinion: Share | None
-    cases: Mapping[str, Share]
+    cases: Mapping[str, float]
 
 
 def break_down_accuracy(rows: Sequence[AnswerRow], questions: Mapping[str, Question]) -> tuple[AccuracyBreakdown, ...]:
@@ -195,12 +166,11 @@ def _balanced(rows: Sequence[AnswerRow], weights: Mapping[str, float]) -> Share:
     return Share(value, share_interval(marks), len(rows))
 
 
-def _each_case(rows: Sequence[AnswerRow]) -> dict[str, Share]:
-    marks: dict[str, list[tuple[str, bool]]] = {}
+def _each_case(rows: Sequence[AnswerRow]) -> dict[str, float]:
+    marks: dict[str, list[bool]] = {}
     for row in rows:
-        marks.setdefault(row.case, []).append((row.question, _is_correct(row)))
-    shares = {case: share_by_question(members) for case, members in marks.items()}
-    return {case: share for case, share in shares.items() if share}
+        marks.setdefault(row.case, []).append(_is_correct(row))
+    return {case: fmean(members) for case, members in marks.items()}
 
 
 def _is_correct(row: AnswerRow) -> bool:

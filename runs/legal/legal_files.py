@@ -1,5 +1,6 @@
 """The files of a legal run and their rows."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -41,14 +42,16 @@ class GridCell:
 
 
 class RetrievedRow(StrictModel):
-    """The best chunks for a question in one context, at the largest depth. Smaller depths are its prefixes."""
+    """The best chunks for a question by one retriever, at the largest depth. Smaller depths are their prefixes.
 
-    schema_version: Literal["lawtrace.legal_retrieved/1"] = "lawtrace.legal_retrieved/1"
+    ``hits``: for each context, best first, each with reference, agent, rank and score.
+    """
+
+    schema_version: Literal["lawtrace.legal_retrieved/2"] = "lawtrace.legal_retrieved/2"
     case: str
     question: str
-    context: str
     retriever: RetrieverName
-    hits: tuple[Hit, ...]
+    hits: Mapping[str, tuple[Hit, ...]]
 
 
 class PartRow(StrictModel):

@@ -8,23 +8,20 @@ from lawtrace.environments.legal.case import Case
 from lawtrace.environments.legal.document_checks import states_finding
 from lawtrace.prompts.loader import prompts_of
 from lawtrace.runs.legal.charts import agreement_figures, case_figures
-from lawtrace.runs.legal.grounding import GroundingLine, grounding_lines
-from lawtrace.runs.legal.legal_files import ANSWERS, CASES, DATASET_ISSUES, RETRIEVED, DatasetIssues
+from lawtrace.runs.legal.legal_files import ANSWERS, CASES, DATASET_ISSUES, AnswerRow, DatasetIssues
 from lawtrace.runs.legal.legal_recipe import LegalRecipe, recorded_recipe
-from lawtrace.runs.legal.legal_tables import DecompositionLine, LegalTables, decomposition_lines, tabulate
+from lawtrace.runs.legal.legal_tables import LegalTables, tabulate
 from lawtrace.runs.legal.report_tables import (
     accuracy_table,
-    baseline_tables,
+    baseline_table,
     breakdown_tables,
     case_tables,
-    comparison_tables,
+    citation_table,
+    comparison_table,
     decomposition_table,
-    grounding_table,
     refusal_table,
-    retrieval_table,
     task_table,
 )
-from lawtrace.runs.legal.retrieval_statistics import RetrievalLine, retrieval_lines
 from lawtrace.runs.legal.task_metrics import TaskScore, score_tasks
 from lawtrace.runs.report.content import identify_run
 from lawtrace.runs.report.sections import RunReport, Section
@@ -47,10 +44,8 @@ class LegalContent:
     recipe: LegalRecipe
     cases: Sequence[Case]
     issues: DatasetIssues
+    answers: Sequence[AnswerRow]
     tables: LegalTables
-    retrieval: Sequence[RetrievalLine] = ()
-    decomposition: Sequence[DecompositionLine] = ()
-    grounding: Sequence[GroundingLine] = ()
     tasks: Sequence[TaskScore] = ()
     identity: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -64,17 +59,7 @@ def load_legal_content(path: Path) -> LegalContent:
         identity = identify_legal(event_log)
     cases, answers = CASES.read(path / CASES.name), ANSWERS.read(path / ANSWERS.name)
     (issues,) = DATASET_ISSUES.read(path / DATASET_ISSUES.name)
-    return LegalContent(
-        recipe,
-        cases,
-        issues,
-        tabulate(cases, answers),
-        retrieval_lines(cases, RETRIEVED.read(path / RETRIEVED.name), recipe.depths),
-        decomposition_lines(answers),
-        grounding_lines(cases, answers),
-        score_tasks(cases, answers),
-        identity,
-    )
+    return LegalContent(recipe, cases, issues, answers, tabulate(cases, answers), score_tasks(cases, answers), identity)
 
 
 def identify_legal(event_log: EventLogFile) -> dict[str, str]:
@@ -98,13 +83,12 @@ def make_legal_report(content: LegalContent) -> RunReport:
                 if (tasks := filled(task_table(content.tasks)))
                 else []
             ),
-            Section("baselines", "Baselines without a model", tables=baseline_tables(tables)),
-            Section("retrieval", "Retrieval", tables=(retrieval_table(content.retrieval, content.recipe.depths),)),
+            Section("baselines", "Baselines without a model", tables=(baseline_table(tables),)),
             Section("refusals", "Refusals, errors, invalid", tables=(refusal_table(tables),)),
             _pair_section(tables),
             _agreement_section(tables),
-            Section("grounding", "Citations", tables=(grounding_table(content.grounding),)),
-            *_decomposition_section(content.decomposition),
+            Section("grounding", "Citations", tables=(citation_table(content.cases, content.answers),)),
+            *_decomposition_section(content),
             Section("breakdown", "Breakdown", tables=breakdown_tables(tables)),
             _case_section(content),
         ),
@@ -121,7 +105,7 @@ def _accuracy_section(tables: LegalTables) -> Section:
 
 def _pair_section(tables: LegalTables) -> Section:
     text = () if tables.comparisons else ("Contexts: this needs F+LR and at least one other context.",)
-    return Section("pairs", "Paired tests", text=text, tables=comparison_tables(tables))
+    return Section("pairs", "Paired tests", text=text, tables=filled(comparison_table(tables)))
 
 
 def _agreement_section(tables: LegalTables) -> Section:
@@ -139,8 +123,9 @@ def _named(contexts: Sequence[Figure], models: Sequence[Figure]) -> tuple[tuple[
     return ("contexts", contexts), ("models", models)
 
 
-def _decomposition_section(lines: Sequence[DecompositionLine]) -> list[Section]:
-    return [Section("decomposition", "Decomposition", tables=(decomposition_table(lines),))] if lines else []
+def _decomposition_section(content: LegalContent) -> list[Section]:
+    tables = filled(decomposition_table(content.answers))
+    return [Section("decomposition", "Decomposition", tables=tables)] if tables else []
 
 
 def _case_section(content: LegalContent) -> Section:

@@ -12,15 +12,7 @@ from lawtrace.environments.legal.retrieval.embedding import Encoder, Pooling
 from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.runs.legal.legal_files import ANSWERS, CASES, DATASET_ISSUES, RETRIEVED, AnswerRow, DatasetIssues
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
-from lawtrace.runs.legal.legal_stages import (
-    AnswerMaker,
-    answer_units,
-    ask_for_answers,
-    copy_answer,
-    distinct_units,
-    encoders,
-    retrieve,
-)
+from lawtrace.runs.legal.legal_stages import AnswerMaker, answer_units, ask_for_answers, copy_answer, encoders, retrieve
 from lawtrace.runs.runner import Runner, open_store
 from lawtrace.runs.stages.stage import Made, Stage
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -62,11 +54,11 @@ async def _answer(context: LegalContext, products: Products) -> Made:
     cases, recipe = products[CASES], context.recipe
     units = answer_units(cases, recipe)
     retrieved = products[RETRIEVED] if recipe.pipeline == "once" else ()
-    askers = distinct_units(units, retrieved) if recipe.pipeline == "once" else units
+    clients, event_log = context.clients, context.event_log
+    maker = AnswerMaker(cases, retrieved, recipe, clients=clients, event_log=event_log, encoder=context.encoder)
+    askers = maker.askers(units)
     asked = [*dict.fromkeys(askers)]
     with context.progress.stage("answers", len(asked), lambda: str(context.clients.spent)) as step:
-        clients, event_log = context.clients, context.event_log
-        maker = AnswerMaker(cases, retrieved, recipe, clients=clients, event_log=event_log, encoder=context.encoder)
         made = await ask_for_answers(maker, asked, step)
     given_to = dict(zip(asked, made, strict=True))
     rows = [copy_answer(given_to[asker], unit) for asker, unit in zip(askers, units, strict=True)]

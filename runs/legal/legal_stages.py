@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
@@ -10,18 +10,17 @@ from pathlib import Path
 
 from lawtrace.agents.concurrency import gather
 from lawtrace.agents.event_log import EventLog
-from lawtrace.agents.legal.decomposition import CompletedPart, Search
+from lawtrace.agents.legal.decomposition import CompletedPart
 from lawtrace.agents.legal.embedding_endpoint import EndpointEncoder, embedding_client
 from lawtrace.agents.legal.legal_team import answer_as_team
 from lawtrace.agents.legal.meta_llm import LegalAnswer, answer_once
 from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.participants import RoleFailure
-from lawtrace.agents.role_models import RoleModels
 from lawtrace.environments.legal.case import Agent, Case, Chunk, Question, context_name, parse_context
 from lawtrace.environments.legal.choice_parser import REFUSED, parse_choice, parse_text
 from lawtrace.environments.legal.retrieval.embedding import CachedEncoder, Encoder, MiniLM, Pooling
-from lawtrace.environments.legal.retrieval.ranking import Ranker, cut_to_depth, rank_case
+from lawtrace.environments.legal.retrieval.ranking import cut_to_depth, rank_case
 from lawtrace.environments.legal.retrieval.retrievers import make_ranker
 from lawtrace.runs.legal.legal_files import AnswerRow, GridCell, PartRow, RetrievedRow
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
@@ -40,68 +39,6 @@ def grid_cells(recipe: LegalRecipe) -> list[GridCell]:
     ]
 
 
-def answer_context(cell: GridCell, question: str, trial: int) -> Context:
-    """The conversation about a question in a cell."""
-    return Context(
-        stage="answers",
-        role="meta_llm",
-        model=cell.model,
-        task=question,
-        unit=cell.unit,
-        tested_model=cell.model,
-        trial=trial,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class CellRunner:
-    """Answers the questions of one cell.
-
-    ``ranker`` finds chunks for parts of questions; only the decomposed pipeline needs it.
-    """
-
-    cell: GridCell
-    recipe: LegalRecipe
-    role_models: RoleModels
-    event_log: EventLog
-    ranker: Ranker | None = None
-
-    def calls(self, question: Question, trial: int) -> RoleCalls:
-        return RoleCalls(self.role_models, answer_context(self.cell, question.id, trial), self.event_log)
-
-    async def once(self, case: Case, question: Question, passages: Sequence[Chunk], trial: int = 0) -> AnswerRow:
-        """Answer from these passages with one call."""
-        may_refuse = self.recipe.may_refuse
-        answer = await answer_once(question, passages, self.calls(question, trial), may_refuse=may_refuse)
-        return score_answer(case, question, self.cell, [chunk.ref for chunk in passages], answer, trial)
-
-    async def decomposed(self, case: Case, question: Question, trial: int = 0) -> AnswerRow:
-        """Let the team answer."""
-        team = await answer_as_team(
-            case,
-            question,
-            parse_context(self.cell.context),
-            self.search(case),
-            self.calls(question, trial),
-            limits=self.recipe.decomposition.limits(),
-            may_refuse=self.recipe.may_refuse,
-        )
-        shown = dict.fromkeys(ref for part in team.parts for ref in part.passages)
-        row = score_answer(case, question, self.cell, list(shown), team.answer, trial)
-        return row.model_copy(update={"steps": tuple(map(_part_row, team.parts))})
-
-    def search(self, case: Case) -> Search:
-        """The best chunks of some agents for each text."""
-        chunks = {chunk.ref: chunk for chunk in case.chunks}
-
-        def best(agents: Sequence[Agent], texts: Sequence[str]) -> Sequence[Sequence[Chunk]]:
-            assert self.ranker is not None
-            found = rank_case(case, tuple(agents), texts, self.ranker, depth=self.cell.depth, share="total")
-            return [[chunks[hit.ref] for hit in hits] for hits in found]
-
-        return best
-
-
 @dataclass(frozen=True, slots=True)
 class AnswerUnit:
     """One answer that is to be made: to a question of a case, in a cell, at a trial. It depends on no other answer."""
@@ -112,9 +49,17 @@ class AnswerUnit:
     trial: int
 
     @property
-    def key(self) -> str:
-        """Its content key: the id of its conversation."""
-        return answer_context(self.cell, self.question, self.trial).conversation_id
+    def context(self) -> Context:
+        """Its conversation."""
+        return Context(
+            stage="answers",
+            role="meta_llm",
+            model=self.cell.model,
+            task=self.question,
+            unit=self.cell.unit,
+            tested_model=self.cell.model,
+            trial=self.trial,
+        )
 
 
 def answer_units(cases: Sequence[Case], recipe: LegalRecipe) -> list[AnswerUnit]:
@@ -128,32 +73,6 @@ def answer_units(cases: Sequence[Case], recipe: LegalRecipe) -> list[AnswerUnit]
     ]
 
 
-Retrieved = Mapping[tuple[str, str, str], RetrievedRow]
-
-
-def by_cell(retrieved: Iterable[RetrievedRow]) -> Retrieved:
-    """The chunks by question, context and retriever."""
-    return {(row.question, row.context, row.retriever): row for row in retrieved}
-
-
-def passages_of(unit: AnswerUnit, retrieved: Retrieved) -> tuple[str, ...]:
-    """The references of the chunks that the prompt of a unit shows, in order."""
-    hits = retrieved[unit.question, unit.cell.context, unit.cell.retriever].hits
-    return tuple(hit.ref for hit in cut_to_depth(hits, unit.cell.depth))
-
-
-def distinct_units(units: Sequence[AnswerUnit], retrieved: Iterable[RetrievedRow]) -> list[AnswerUnit]:
-    """For each unit the first one with the same prompt, of the same model at the same trial: it alone is asked.
-
-    The prompts of two cells differ in the chunks and their order only.
-    """
-    found = by_cell(retrieved)
-    first: dict[tuple[object, ...], AnswerUnit] = {}
-    return [
-        first.setdefault((unit.cell.model, unit.question, unit.trial, passages_of(unit, found)), unit) for unit in units
-    ]
-
-
 def copy_answer(row: AnswerRow, unit: AnswerUnit) -> AnswerRow:
     """The answer of a unit with the prompt of another, which was asked."""
     cell = unit.cell
@@ -164,7 +83,7 @@ def copy_answer(row: AnswerRow, unit: AnswerUnit) -> AnswerRow:
 
 
 class AnswerMaker:
-    """Makes the answers of a recipe."""
+    """Makes the answers of a recipe. ``retrieved``: for the pipeline ``once``."""
 
     def __init__(
         self,
@@ -176,31 +95,64 @@ class AnswerMaker:
         event_log: EventLog,
         encoder: Callable[[Pooling], Encoder],
     ) -> None:
-        self._recipe, self._clients, self._event_log, self._encoder = recipe, clients, event_log, encoder
-        self._found = by_cell(retrieved)
+        self._recipe, self._event_log, self._encoder = recipe, event_log, encoder
+        self._models = {model: recipe.role_models(clients, meta_llm=model) for model in recipe.models}
+        self._hits = {(row.question, row.retriever): row.hits for row in retrieved}
         self._cases = {case.id: case for case in cases}
         self._questions = {(case.id, question.id): question for case in cases for question in case.questions}
         self._chunks = {(case.id, chunk.ref): chunk for case in cases for chunk in case.chunks}
-        self._runners: dict[GridCell, CellRunner] = {}
         # No more teams work at once than calls may, so that some finish early.
         self._teams = asyncio.Semaphore(recipe.conversation.concurrency)
 
+    def askers(self, units: Sequence[AnswerUnit]) -> list[AnswerUnit]:
+        """For each unit the first one with the same prompt, of the same model at the same trial: it alone is asked.
+
+        The prompts of two cells differ in the chunks and their order only. Teams retrieve by themselves.
+        """
+        if self._recipe.pipeline == "decomposed":
+            return [*units]
+        first: dict[tuple[object, ...], AnswerUnit] = {}
+        return [
+            first.setdefault((unit.cell.model, unit.question, unit.trial, self._passages(unit)), unit) for unit in units
+        ]
+
     async def make(self, unit: AnswerUnit) -> AnswerRow:
         """The answer of a unit."""
-        runner, case = self._runner(unit.cell), self._cases[unit.case]
-        question = self._questions[unit.case, unit.question]
+        case, question = self._cases[unit.case], self._questions[unit.case, unit.question]
+        calls = RoleCalls(self._models[unit.cell.model], unit.context, self._event_log)
         if self._recipe.pipeline == "decomposed":
             async with self._teams:
-                return await runner.decomposed(case, question, unit.trial)
-        passages = [self._chunks[case.id, ref] for ref in passages_of(unit, self._found)]
-        return await runner.once(case, question, passages, unit.trial)
+                return await self._ask_team(unit, case, question, calls)
+        refs = self._passages(unit)
+        passages = [self._chunks[case.id, ref] for ref in refs]
+        return score_answer(
+            unit, question, refs, await answer_once(question, passages, calls, may_refuse=self._recipe.may_refuse)
+        )
 
-    def _runner(self, cell: GridCell) -> CellRunner:
-        if cell not in self._runners:
-            role_models = self._recipe.role_models(self._clients, meta_llm=cell.model)
-            ranker = make_ranker(cell.retriever, self._encoder)
-            self._runners[cell] = CellRunner(cell, self._recipe, role_models, self._event_log, ranker)
-        return self._runners[cell]
+    async def _ask_team(self, unit: AnswerUnit, case: Case, question: Question, calls: RoleCalls) -> AnswerRow:
+        ranker = make_ranker(unit.cell.retriever, self._encoder)
+
+        def search(agents: Sequence[Agent], texts: Sequence[str]) -> Sequence[Sequence[Chunk]]:
+            found = rank_case(case, tuple(agents), texts, ranker, depth=unit.cell.depth, share="total")
+            return [[self._chunks[case.id, hit.ref] for hit in hits] for hits in found]
+
+        team = await answer_as_team(
+            case,
+            question,
+            parse_context(unit.cell.context),
+            search,
+            calls,
+            limits=self._recipe.decomposition.limits(),
+            may_refuse=self._recipe.may_refuse,
+        )
+        shown = dict.fromkeys(ref for part in team.parts for ref in part.passages)
+        row = score_answer(unit, question, [*shown], team.answer)
+        return row.model_copy(update={"steps": tuple(map(_part_row, team.parts))})
+
+    def _passages(self, unit: AnswerUnit) -> tuple[str, ...]:
+        """The references of the chunks that the prompt of a unit shows, in order."""
+        hits = self._hits[unit.question, unit.cell.retriever][unit.cell.context]
+        return tuple(hit.ref for hit in cut_to_depth(hits, unit.cell.depth))
 
 
 async def ask_for_answers(
@@ -220,22 +172,18 @@ async def ask_for_answers(
 
 
 def score_answer(
-    case: Case,
-    question: Question,
-    cell: GridCell,
-    passages: Sequence[str],
-    answer: LegalAnswer | RoleFailure,
-    trial: int = 0,
+    unit: AnswerUnit, question: Question, passages: Sequence[str], answer: LegalAnswer | RoleFailure
 ) -> AnswerRow:
     """The row of an answer. A refusal in plain words, without the JSON asked for, is *refused*, not *error*."""
+    cell = unit.cell
     row = AnswerRow(
-        case=case.id,
+        case=unit.case,
         question=question.id,
         model=cell.model,
         context=cell.context,
         retriever=cell.retriever,
         depth=cell.depth,
-        trial=trial,
+        trial=unit.trial,
         passages=tuple(passages),
         outcome="invalid",
     )
@@ -281,7 +229,7 @@ def retrieve(
     encoder: Callable[[Pooling], Encoder],
     on_case: Callable[[], None] = lambda: None,
 ) -> list[RetrievedRow]:
-    """Rows by retriever, case, context and question. The query is the question without its options (M 5.1).
+    """Rows by retriever, case and question. The query is the question without its options (M 5.1).
 
     An encoder may wait for the event loop, so call this from another thread.
     """
@@ -290,14 +238,21 @@ def retrieve(
         ranker = make_ranker(name, encoder)
         for case in cases:
             queries = [question.text for question in case.questions]
-            for context in recipe.parsed_contexts():
-                found = rank_case(case, context, queries, ranker, depth=recipe.depths[-1], share=recipe.share)
-                rows += [
-                    RetrievedRow(
-                        case=case.id, question=question.id, context=context_name(context), retriever=name, hits=hits
-                    )
-                    for question, hits in zip(case.questions, found, strict=True)
-                ]
+            found = {
+                context_name(context): rank_case(
+                    case, context, queries, ranker, depth=recipe.depths[-1], share=recipe.share
+                )
+                for context in recipe.parsed_contexts()
+            }
+            rows += [
+                RetrievedRow(
+                    case=case.id,
+                    question=question.id,
+                    retriever=name,
+                    hits={context: hits[place] for context, hits in found.items()},
+                )
+                for place, question in enumerate(case.questions)
+            ]
             on_case()
     return rows
 

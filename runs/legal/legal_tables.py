@@ -1,14 +1,10 @@
 """The tables of a legal run as values: accuracy and refusals (M Tables 2, 3), agreement (M Figs. 2, 3), breakdowns."""
 
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from statistics import fmean
-from typing import get_args
 
-from lawtrace.agents.legal.decomposition import StopReason, named_agent
-from lawtrace.environments.legal.case import AGENTS, Agent, Case
+from lawtrace.environments.legal.case import Case
 from lawtrace.environments.legal.retrieval.retrievers import RETRIEVER_LABELS, RetrieverName
 from lawtrace.runs.legal.accuracy import (
     AccuracyBreakdown,
@@ -20,13 +16,7 @@ from lawtrace.runs.legal.accuracy import (
     share_by_case,
 )
 from lawtrace.runs.legal.legal_files import AnswerRow, GridCell, LegalOutcome
-from lawtrace.runs.legal.model_free_baselines import (
-    ModelFreeBaseline,
-    best_baseline,
-    lexical_baseline,
-    measure_baselines,
-    skill,
-)
+from lawtrace.runs.legal.model_free_baselines import ModelFreeBaseline, best_baseline, measure_baselines, skill
 from lawtrace.runs.scoring.agreement import cohen_kappa
 from lawtrace.runs.scoring.metrics import Interval
 from lawtrace.runs.scoring.statistics import PairedComparison, holm_adjusted
@@ -44,7 +34,6 @@ class CellLine:
     Attributes:
         interval: of the accuracy, over cases; ``refusals``: of the share of refusals.
         skill: over the best baseline without a model.
-        lexical: the word overlap baseline with the chunks of this cell.
         place: 1 for the best of its model and column, 2 for the second best, else 0; ties share a place.
     """
 
@@ -53,7 +42,6 @@ class CellLine:
     interval: Interval | None
     refusals: Interval | None
     skill: float | None
-    lexical: ModelFreeBaseline
     place: int
 
 
@@ -90,18 +78,6 @@ class ContextComparison:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelComparisonTotal:
-    """Two models over all cells that both have. The interval is over cases, and the answers to a question in several
-    cells count as one."""
-
-    first: str
-    second: str
-    cells: int
-    difference: float
-    interval: Interval | None
-
-
-@dataclass(frozen=True, slots=True)
 class AgreementMatrix:
     """Cohen's kappa of each pair of names, mean over the depths."""
 
@@ -119,7 +95,6 @@ class LegalTables:
     columns: tuple[str, ...]
     models: tuple[ModelTable, ...]
     comparisons: tuple[ContextComparison, ...]
-    model_pair_totals: tuple[ModelComparisonTotal, ...]
     contexts_agree: tuple[AgreementMatrix, ...]
     models_agree: tuple[AgreementMatrix, ...]
     breakdown: tuple[AccuracyBreakdown, ...]
@@ -129,36 +104,24 @@ def tabulate(cases: Sequence[Case], answers: Sequence[AnswerRow]) -> LegalTables
     """All tables. ``answers`` holds every question in every cell, each cell in the order of the questions and
     their trials."""
     questions = {question.id: question for case in cases for question in case.questions}
-    chunks = {(case.id, chunk.ref): chunk.text for case in cases for chunk in case.chunks}
     cells: dict[GridCell, list[AnswerRow]] = {}
     for row in answers:
         cells.setdefault(row.cell, []).append(row)
-    lexical = {
-        cell: lexical_baseline(
-            [(questions[row.question], [chunks[row.case, ref] for ref in row.passages]) for row in rows]
-        )
-        for cell, rows in cells.items()
-    }
-    alone = measure_baselines(list(questions.values()))
-    words = best_baseline(list(lexical.values()))
-    baselines = (*alone, replace(words, name=f"{words.name} (in the best cell)"))
+    baselines = measure_baselines(list(questions.values()))
     best = best_baseline(baselines)
     return LegalTables(
         baselines=baselines,
         best=best,
         columns=tuple(dict.fromkeys(cell.column for cell in cells)),
-        models=_model_tables(cells, lexical, best),
+        models=_model_tables(cells, best),
         comparisons=_comparisons(cells),
-        model_pair_totals=_model_comparison_totals(cells),
         contexts_agree=_contexts_agree(cells),
         models_agree=_models_agree(cells),
         breakdown=break_down_accuracy(answers, questions),
     )
 
 
-def _model_tables(
-    cells: dict[GridCell, list[AnswerRow]], lexical: dict[GridCell, ModelFreeBaseline], best: ModelFreeBaseline
-) -> tuple[ModelTable, ...]:
+def _model_tables(cells: dict[GridCell, list[AnswerRow]], best: ModelFreeBaseline) -> tuple[ModelTable, ...]:
     scores = {cell: count_answers(rows) for cell, rows in cells.items()}
     tables: dict[str, dict[str, dict[str, CellLine]]] = {}
     for cell, rows in cells.items():
@@ -175,7 +138,6 @@ def _model_tables(
             interval=_interval(rows, "correct"),
             refusals=_interval(rows, "refused"),
             skill=skill(accuracy, best.accuracy),
-            lexical=lexical[cell],
             place=ranking.index(accuracy) + 1 if accuracy in ranking else 0,
         )
         tables.setdefault(cell.model, {}).setdefault(cell.context, {})[cell.column] = line
@@ -198,25 +160,6 @@ def _comparisons(cells: dict[GridCell, list[AnswerRow]]) -> tuple[ContextCompari
         ContextComparison(cell.model, cell.column, cell.context, comparison, p)
         for (cell, comparison), p in zip(pairs, adjusted, strict=True)
     )
-
-
-def _model_comparison_totals(cells: dict[GridCell, list[AnswerRow]]) -> tuple[ModelComparisonTotal, ...]:
-    totals: list[ModelComparisonTotal] = []
-    for (first, second), pairs in _matched(cells).items():
-        one, other = ([row for cell in side for row in cells[cell]] for side in zip(*pairs, strict=True))
-        over_all = compare_cells(one, other)
-        totals.append(ModelComparisonTotal(first, second, len(pairs), over_all.difference, over_all.interval))
-    return tuple(totals)
-
-
-def _matched(cells: Collection[GridCell]) -> dict[tuple[str, str], list[tuple[GridCell, GridCell]]]:
-    """Every two models -> the cells that both have."""
-    matched: dict[tuple[str, str], list[tuple[GridCell, GridCell]]] = {}
-    for first, second in combinations(dict.fromkeys(cell.model for cell in cells), 2):
-        pairs = [(one, replace(one, model=second)) for one in cells if one.model == first]
-        if shared := [(one, other) for one, other in pairs if other in cells]:
-            matched[first, second] = shared
-    return matched
 
 
 def _contexts_agree(cells: dict[GridCell, list[AnswerRow]]) -> tuple[AgreementMatrix, ...]:
@@ -263,54 +206,3 @@ def _agreement(title: str, names: tuple[str, ...], rows: dict[str, dict[int, lis
             known = [value for value in found if value is not None]
             kappa[left, right] = fmean(known) if known else None
     return AgreementMatrix(title, names, kappa)
-
-
-STOP_REASONS: tuple[StopReason, ...] = get_args(StopReason)
-
-
-@dataclass(frozen=True, slots=True)
-class DecompositionLine:
-    """A model in a context, over all its columns.
-
-    Attributes:
-        parts: their number; ``ended``: by the reason why they were not split further; ``agents``: by agent.
-        deepest: the greatest number of splits above a part.
-        rerouted: parts answered by another agent than the Meta-LLM named, or where it named none.
-        unusable: parts without a usable answer.
-    """
-
-    model: str
-    context: str
-    questions: int
-    parts: int
-    deepest: int
-    ended: Mapping[StopReason, int]
-    agents: Mapping[Agent, int]
-    rerouted: int
-    unusable: int
-
-
-def decomposition_lines(rows: Sequence[AnswerRow]) -> list[DecompositionLine]:
-    """A line for each model and context with a decomposed question, in the order of the rows."""
-    groups: dict[tuple[str, str], list[AnswerRow]] = {}
-    for row in rows:
-        if row.steps:
-            groups.setdefault((row.model, row.context), []).append(row)
-    lines: list[DecompositionLine] = []
-    for (model, context), members in groups.items():
-        steps = [step for row in members for step in row.steps]
-        ended, agents = Counter(step.ended for step in steps), Counter(step.agent for step in steps)
-        lines.append(
-            DecompositionLine(
-                model,
-                context,
-                questions=len(members),
-                parts=len(steps),
-                deepest=max(step.depth for step in steps),
-                ended={ending: ended[ending] for ending in STOP_REASONS},
-                agents={agent: agents[agent] for agent in AGENTS if agents[agent]},
-                rerouted=sum(named_agent(step.wanted, AGENTS) != step.agent for step in steps),
-                unusable=sum(step.found is None for step in steps),
-            )
-        )
-    return lines

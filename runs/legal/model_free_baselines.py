@@ -5,11 +5,10 @@ case can beat a model. So accuracy is always shown with these baselines.
 """
 
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lawtrace.environments.legal.case import Choice, Question
-from lawtrace.environments.legal.retrieval.tokenizer import tokenize
 from lawtrace.runs.legal.accuracy import balanced_weights
 
 
@@ -66,30 +65,6 @@ def baseline_probabilities(questions: Sequence[Question]) -> dict[str, list[floa
             for question in questions
         ],
     }
-
-
-def lexical_baseline(asked: Sequence[tuple[Question, Sequence[str]]]) -> ModelFreeBaseline:
-    """Word overlap with the retrieved texts: always Yes; of four options the one with the largest share of its words
-    in the texts (in expectation, if several are equal)."""
-    questions = [question for question, _ in asked]
-    right = [_overlap_probability(question, texts) for question, texts in asked]
-    return _baseline("always Yes, option with most of its words retrieved", questions, right)
-
-
-def _overlap_probability(question: Question, texts: Sequence[str]) -> float:
-    if question.kind == "yes_no":
-        return float(question.answer == "Yes")
-    if question.kind == "free_text":
-        return 0.0
-    known = {word for text in texts for word in tokenize(text)}
-    shares = {choice: _share_of_words(option, known) for choice, option in question.options.items()}
-    best = [choice for choice, share in shares.items() if share == max(shares.values())]
-    return (question.answer in best) / len(best)
-
-
-def _share_of_words(text: str, known: Set[str]) -> float:
-    words = tokenize(text)
-    return sum(word in known for word in words) / len(words) if words else 0.0
 
 
 def best_baseline(baselines: Sequence[ModelFreeBaseline]) -> ModelFreeBaseline:

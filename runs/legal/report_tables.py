@@ -1,28 +1,19 @@
 """The tables of a legal report as data: M Tables 1, 2, 3 and 5 and the others."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
+from typing import NamedTuple, get_args
 
+from lawtrace.agents.legal.decomposition import StopReason, named_agent
 from lawtrace.environments.legal.case import AGENTS, CONTEXTS, Case, context_name
-from lawtrace.environments.legal.retrieval.retrievers import RETRIEVER_LABELS
+from lawtrace.environments.legal.retrieval.tokenizer import tokenize
 from lawtrace.runs.legal.accuracy import Share
 from lawtrace.runs.legal.case_statistics import count_cases, part_lengths
-from lawtrace.runs.legal.grounding import GroundingLine
-from lawtrace.runs.legal.legal_tables import STOP_REASONS, CellLine, DecompositionLine, LegalTables
-from lawtrace.runs.legal.retrieval_statistics import REFERENCE_RETRIEVER, DepthStatistics, RetrievalLine
+from lawtrace.runs.legal.legal_files import AnswerRow, PartRow
+from lawtrace.runs.legal.legal_tables import CellLine, LegalTables
 from lawtrace.runs.legal.task_metrics import TaskScore
-from lawtrace.runs.report.tables import (
-    Cell,
-    Column,
-    Table,
-    Target,
-    Value,
-    decimal,
-    filled,
-    heat,
-    make_table,
-    p_value,
-    share,
-)
+from lawtrace.runs.report.tables import Cell, Column, Table, Target, Value, decimal, heat, make_table, p_value, share
 from lawtrace.runs.report.text import percent, show_interval
 from lawtrace.runs.scoring.metrics import Interval
 
@@ -110,121 +101,46 @@ def _refusals(line: CellLine) -> Cell:
     )
 
 
-def baseline_tables(tables: LegalTables) -> tuple[Table, Table]:
-    """Rules that need no model, and the word overlap in each cell."""
-    return (
-        make_table(
-            "baselines",
-            "Baselines without a model",
-            (
-                {
-                    "Rule": line.name,
-                    "#Accuracy %": share(line.accuracy, digits=2, unit=""),
-                    "#Balanced %": share(line.balanced, digits=2, unit=""),
-                    "#Right": Cell(line.correct, f"{line.correct:g} of {line.questions}", {"of": line.questions}),
-                }
-                for line in tables.baselines
-            ),
-            "rules that read nothing, or only words. Balanced accuracy gives each right answer of a kind (Yes, No; A "
-            "to D) the same weight, so that always Yes gets 50 % of the yes/no questions.",
-        ),
-        make_table(
-            "word-overlap",
-            "Word overlap in each cell",
-            (
-                {
-                    "Context": context,
-                    **{
-                        f"#{column}": share(lines[column].lexical.accuracy, digits=2, unit="")
-                        for column in tables.columns
-                    },
-                }
-                for context, lines in tables.models[0].lines.items()
-            ),
-            "accuracy % of the last baseline with the retrieved chunks: always Yes; of four options the one with the "
-            "largest share of its words in them.",
-        ),
-    )
-
-
-def retrieval_table(lines: Sequence[RetrievalLine], depths: Sequence[int]) -> Table:
-    """What each retriever found, at each depth."""
-    ran = {line.retriever for line in lines}
-    measures: Mapping[str, Callable[[DepthStatistics], Cell]] = {
-        "words": lambda at: decimal(at.words, 0),
-        "of the question, %": lambda at: share(at.question_words, unit=""),
-        "agents": lambda at: decimal(at.agents),
-        "shared, %": lambda at: share(at.shared, unit=""),
-    }
-
-    def shared_with(line: RetrievalLine) -> str:
-        other = REFERENCE_RETRIEVER.get(line.retriever)
-        return RETRIEVER_LABELS[other] if other in ran else "–"
-
+def baseline_table(tables: LegalTables) -> Table:
+    """Rules that need no model."""
     return make_table(
-        "retrieval",
-        "Retrieval",
+        "baselines",
+        "Baselines without a model",
         (
             {
-                "Retriever": RETRIEVER_LABELS[line.retriever],
-                "Context": line.context,
-                **{
-                    Column(f"@{depth}", measure, numeric=True): cell(line.depths[depth])
-                    for measure, cell in measures.items()
-                    for depth in depths
-                },
-                Column("with", "shared, %"): shared_with(line),
-                "#first chunk is > a shortest": heat(line.shortest),
-                "#first chunk is > the most common": heat(line.most_common),
+                "Rule": line.name,
+                "#Accuracy %": share(line.accuracy, digits=2, unit=""),
+                "#Balanced %": share(line.balanced, digits=2, unit=""),
+                "#Right": Cell(line.correct, f"{line.correct:g} of {line.questions}", {"of": line.questions}),
             }
-            for line in lines
+            for line in tables.baselines
         ),
-        "the retrieved chunks at each depth: number of words; share of the question's words (three letters or more) "
-        "that occur in them; number of agents; share of chunks that another retriever also finds. Two signs of a "
-        "ranking that hardly depends on the question: how often the first chunk is a shortest one of the pool, and how "
-        "often it is the most common first chunk of the case.",
-        grouped=True,
+        "rules that read no case. Balanced accuracy gives each right answer of a kind (Yes, No; A "
+        "to D) the same weight, so that always Yes gets 50 % of the yes/no questions.",
     )
 
 
-def comparison_tables(tables: LegalTables) -> tuple[Table, ...]:
-    """Contexts against F+LR, and models over all cells; each only with lines."""
-    return filled(
-        make_table(
-            "contexts-against-f-lr",
-            "Contexts against F+LR",
-            (
-                {
-                    "Model": line.model,
-                    "Column": line.column,
-                    "Context": line.context,
-                    "#Points": _points(line.comparison.difference, line.comparison.interval),
-                    "#Only it": line.comparison.second_only,
-                    "#Only F+LR": line.comparison.first_only,
-                    "#p": p_value(line.comparison.p_value, line.adjusted),
-                }
-                for line in tables.comparisons
-            ),
-            "same model and column, on the same questions: the difference in points with its 95 % interval over "
-            "cases, the questions that only one of the two answered correctly, and the p of the same distribution, in "
-            "brackets adjusted by Holm's method over all lines.",
-            grouped=True,
+def comparison_table(tables: LegalTables) -> Table:
+    """Contexts against F+LR."""
+    return make_table(
+        "contexts-against-f-lr",
+        "Contexts against F+LR",
+        (
+            {
+                "Model": line.model,
+                "Column": line.column,
+                "Context": line.context,
+                "#Points": _points(line.comparison.difference, line.comparison.interval),
+                "#Only it": line.comparison.second_only,
+                "#Only F+LR": line.comparison.first_only,
+                "#p": p_value(line.comparison.p_value, line.adjusted),
+            }
+            for line in tables.comparisons
         ),
-        make_table(
-            "models-over-all-cells",
-            "Pairs of models, over all cells",
-            (
-                {
-                    "Model": line.first,
-                    "Against": line.second,
-                    "#Cells": line.cells,
-                    "#Points": _points(line.difference, line.interval),
-                }
-                for line in tables.model_pair_totals
-            ),
-            "over all contexts and columns that both have. There is no p, because every question is answered once in "
-            "each cell; the interval is over cases.",
-        ),
+        "same model and column, on the same questions: the difference in points with its 95 % interval over "
+        "cases, the questions that only one of the two answered correctly, and the p of the same distribution, in "
+        "brackets adjusted by Holm's method over all lines.",
+        grouped=True,
     )
 
 
@@ -233,28 +149,62 @@ def _points(difference: float, interval: Interval | None) -> Cell:
     return Cell(difference, f"{100 * difference:+.2f}", _bounds(interval), aside)
 
 
-def grounding_table(lines: Sequence[GroundingLine]) -> Table:
-    """Citations of the answers that name an option."""
+def citation_table(cases: Sequence[Case], answers: Sequence[AnswerRow]) -> Table:
+    """Citations of the answers that name an option: whether they exist and quote correctly."""
+    texts = {case.id: {chunk.ref: chunk.text for chunk in case.chunks} for case in cases}
+    checks: dict[tuple[str, str], list[CitationCheck]] = {}
+    for row in answers:
+        group = checks.setdefault((row.model, row.context), [])
+        if row.choice is not None:
+            group.append(check_citations(row, texts[row.case]))
+
+    def mean(marks: Sequence[bool]) -> Cell:
+        return share(fmean(marks) if marks else None, digits=1, unit="")
+
     return make_table(
         "citations",
         "Citations",
         (
             {
-                "Model": line.model,
-                "Context": line.context,
-                "#answers": line.answers,
-                "#cite %": _share(line.cites, digits=1),
-                "#known %": _share(line.known, digits=1),
-                "#quoted %": _share(line.quoted, digits=1),
+                "Model": model,
+                "Context": context,
+                "#answers": len(group),
+                "#cite %": mean([check.cites for check in group]),
+                "#known %": mean([check.known for check in group]),
+                "#quoted %": mean([check.quoted for check in group]),
             }
-            for line in lines
+            for (model, context), group in checks.items()
         ),
         "of the answers that name an option, over all columns of a model and context: the share that cites a passage, "
-        "cites only passages that the model was shown, and quotes only words that occur in them. "
-        "Below each share: Wilson's 95 % interval, in which each question counts once.",
+        "cites only passages that the model was shown, and quotes only words that occur in them (without white space, "
+        "case and punctuation).",
         grouped=True,
-        look="cells",
     )
+
+
+class CitationCheck(NamedTuple):
+    """The citations of one answer: whether there are any, only of passages that were shown, only with words that occur
+    in them."""
+
+    cites: bool
+    known: bool
+    quoted: bool
+
+
+def check_citations(row: AnswerRow, texts: Mapping[str, str]) -> CitationCheck:
+    """Check one answer; ``texts`` holds the case's chunks by reference.
+
+    An answer without citations is neither known nor quoted. A citation without a quote can be known, not quoted.
+    """
+    known = bool(row.citations) and all(cited.passage in row.passages for cited in row.citations)
+    quoted = known and all(
+        cited.quote.strip() and _occurs_in(cited.quote, texts[cited.passage]) for cited in row.citations
+    )
+    return CitationCheck(bool(row.citations), known, quoted)
+
+
+def _occurs_in(quote: str, text: str) -> bool:
+    return f" {' '.join(tokenize(quote))} " in f" {' '.join(tokenize(text))} "
 
 
 def _share(found: Share | None, *, digits: int = 2) -> Cell:
@@ -269,28 +219,35 @@ def _share(found: Share | None, *, digits: int = 2) -> Cell:
     )
 
 
-def decomposition_table(lines: Sequence[DecompositionLine]) -> Table:
-    """Parts of questions, of each model and context."""
+def decomposition_table(answers: Sequence[AnswerRow]) -> Table:
+    """Parts of questions, of each model and context with a decomposed question."""
+    groups: dict[tuple[str, str], list[AnswerRow]] = {}
+    for row in answers:
+        if row.steps:
+            groups.setdefault((row.model, row.context), []).append(row)
     return make_table(
         "parts",
         "Parts of questions",
         (
-            {
-                "Model": line.model,
-                "Context": line.context,
-                "#parts a question": decimal(line.parts / line.questions),
-                "#deepest": line.deepest,
-                **{f"#not split because > {ending}": line.ended[ending] for ending in STOP_REASONS},
-                "agents": ", ".join(f"{agent} {count}" for agent, count in line.agents.items()),
-                "#rerouted": line.rerouted,
-                "#unusable": line.unusable,
-            }
-            for line in lines
+            {"Model": model, "Context": context, **_parts(rows, [step for row in rows for step in row.steps])}
+            for (model, context), rows in groups.items()
         ),
         "over all columns of a model and context: number for each question; greatest depth; why a part was not "
         "split further; which agents answered. Rerouted: the Meta-LLM named no active agent, so code chose one.",
         grouped=True,
     )
+
+
+def _parts(rows: Sequence[AnswerRow], steps: Sequence[PartRow]) -> dict[str, Cell | str | int | None]:
+    ended, agents = Counter(step.ended for step in steps), Counter(step.agent for step in steps)
+    return {
+        "#parts a question": decimal(len(steps) / len(rows)),
+        "#deepest": max(step.depth for step in steps),
+        **{f"#not split because > {reason}": ended[reason] for reason in get_args(StopReason)},
+        "agents": ", ".join(f"{agent} {agents[agent]}" for agent in AGENTS if agents[agent]),
+        "#rerouted": sum(named_agent(step.wanted, AGENTS) != step.agent for step in steps),
+        "#unusable": sum(step.found is None for step in steps),
+    }
 
 
 def task_table(scores: Sequence[TaskScore]) -> Table:
@@ -353,20 +310,14 @@ def breakdown_tables(tables: LegalTables) -> tuple[Table, Table]:
                 {
                     "Model": line.model,
                     "Context": line.context,
-                    **{Column(case, numeric=True): _by_case(line.cases.get(case)) for case in cases},
+                    **{Column(case, numeric=True): heat(line.cases.get(case)) for case in cases},
                 }
                 for line in tables.breakdown
             ),
-            "over all columns of a model and context, with Wilson's 95 % interval, in which each question counts once.",
+            "over all columns of a model and context.",
             grouped=True,
         ),
     )
-
-
-def _by_case(found: Share | None) -> Cell:
-    if found is None:
-        return Cell(None, "–")
-    return heat(found.value, show_interval(found.interval), more={**_bounds(found.interval), "of": found.of})
 
 
 def case_tables(cases: Sequence[Case]) -> tuple[Table, Table]:

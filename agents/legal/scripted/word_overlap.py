@@ -96,7 +96,9 @@ def _answer(question: dict[str, Any], passages: Sequence[dict[str, Any]]) -> str
             "rationale": f"The passages contain {share:.0%} of the content words of the question.",
             "citations": _cite(passages, asked) if answer is not None else [],
             "answer": answer,
-        }
+        },
+        ensure_ascii=False,
+        separators=(",", ":"),
     )
 
 

@@ -5,8 +5,7 @@ are the first three of the best five.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol, cast
+from typing import Literal, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +26,7 @@ class Ranker(Protocol):
     def scores(self, texts: Sequence[str], queries: Sequence[str]) -> Scores: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A retrieved chunk: its reference, its agent, its rank in the store (from 1), and the ranker's score.
 
     Scores of different rankers, or of different pools, cannot be compared.

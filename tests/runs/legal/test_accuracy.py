@@ -1,44 +1,11 @@
 """Shares of answers, their intervals, and agreement."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from lawtrace.runs.legal.accuracy import answer_label, compare_cells, share_by_case, share_by_question
+from lawtrace.runs.legal.accuracy import answer_label, compare_cells, share_by_case
 from lawtrace.runs.legal.legal_files import AnswerRow, LegalOutcome
 from lawtrace.runs.scoring.agreement import cohen_kappa
-from lawtrace.runs.scoring.metrics import Interval, wilson_interval
-
-MARKS = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.booleans()), min_size=1, max_size=60)
-
-
-@given(MARKS)
-def test_a_share_is_in_its_interval_in_any_order(marks: list[tuple[str, bool]]) -> None:
-    share = share_by_question(marks)
-    assert share is not None
-    assert share.interval is not None
-    assert share.value == pytest.approx(sum(mark for _, mark in marks) / len(marks))
-    assert share.interval.low - 1e-9 <= share.value <= share.interval.high + 1e-9
-    again = share_by_question(marks[::-1])
-    assert again is not None
-    assert again.interval is not None
-    assert (again.value, again.interval.low, again.interval.high) == pytest.approx(
-        (share.value, share.interval.low, share.interval.high)
-    )
-
-
-def width(interval: Interval) -> float:
-    return interval.high - interval.low
-
-
-@given(MARKS)
-def test_repeated_questions_never_narrow_the_interval(marks: list[tuple[str, bool]]) -> None:
-    together, apart = share_by_question(marks), share_by_question((str(n), mark) for n, (_, mark) in enumerate(marks))
-    assert together is not None
-    assert together.interval is not None
-    assert apart is not None
-    assert apart.interval is not None
-    assert width(together.interval) >= width(apart.interval) - 1e-9
+from lawtrace.runs.scoring.metrics import wilson_interval
 
 
 def row(question: str, outcome: LegalOutcome, case: str = "case") -> AnswerRow:
