@@ -19,7 +19,7 @@ from lawtrace.agents.legal import LegalRole
 from lawtrace.agents.legal.meta_llm import Citation
 from lawtrace.environments.legal.case import AGENTS, Agent, Chunk
 from lawtrace.environments.legal.retrieval.tokenizer import tokenize
-from lawtrace.schemas.models import FrozenModel
+from lawtrace.schemas.models import FrozenModel, StrictModel
 
 AGENT_ROLES: Mapping[Agent, LegalRole] = {
     "F": "facts_agent",
@@ -183,15 +183,14 @@ class DecompositionLimits:
         return 3 + 2 * (self.calls + len(AGENTS) * (1 + self.rounds) + self.rounds)
 
 
-@dataclass(frozen=True, slots=True)
-class CompletedPart:
-    """A part with its answer.
+class CompletedPart(StrictModel):
+    """A part with its answer, as the rows of a run have it.
 
     Attributes:
-        depth: number of splits above it.
+        depth: number of splits above it; ``ended`` says why it was not split further.
         wanted: the agent that the Meta-LLM named; ``agent`` differs where that one is not active.
         passages: references of the chunks that the agent was shown.
-        answer: None if the agent's reply was unusable.
+        found: the agent's answer; None if it was unusable.
     """
 
     task: str
@@ -200,7 +199,8 @@ class CompletedPart:
     wanted: str
     agent: Agent
     passages: tuple[str, ...]
-    answer: PartAnswer | None
+    found: str | None
+    citations: tuple[Citation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +300,14 @@ class Dispatch:
             for number, passages, reply in zip(own, found, replies.replies, strict=True):
                 part, answer = parts[number], reply if isinstance(reply, PartAnswer) else None
                 answered[number] = CompletedPart(
-                    part.task.task, part.depth, part.ended, part.task.agent, agent, passages, answer
+                    task=part.task.task,
+                    depth=part.depth,
+                    ended=part.ended,
+                    wanted=part.task.agent,
+                    agent=agent,
+                    passages=passages,
+                    found=answer.answer if answer else None,
+                    citations=answer.citations if answer else (),
                 )
         self.done += [answered[number] for number in range(len(parts))]
 
@@ -323,11 +330,7 @@ class Dispatch:
     def _results(self) -> tuple[PartResult, ...]:
         return tuple(
             PartResult(
-                part=number,
-                task=part.task,
-                agent=AGENT_ROLES[part.agent],
-                found=part.answer.answer if part.answer else None,
-                citations=part.answer.citations if part.answer else (),
+                part=number, task=part.task, agent=AGENT_ROLES[part.agent], found=part.found, citations=part.citations
             )
             for number, part in enumerate(self.done, 1)
         )

@@ -24,9 +24,7 @@ def answer_label(row: AnswerRow) -> str | None:
 def compare_cells(left: Sequence[AnswerRow], right: Sequence[AnswerRow]) -> PairedComparison:
     """Compare two cells with the same questions in the same order; the difference is left minus right."""
     assert [row.question for row in left] == [row.question for row in right]
-    return compare_answers(
-        (a.case, a.question, _is_correct(b), _is_correct(a)) for a, b in zip(left, right, strict=True)
-    )
+    return compare_answers((a.case, a.question, is_correct(b), is_correct(a)) for a, b in zip(left, right, strict=True))
 
 
 def compare_answers(answers: Iterable[tuple[str, str, bool, bool]]) -> PairedComparison:
@@ -102,51 +100,6 @@ def count_answers(rows: Iterable[AnswerRow]) -> CellScore:
     return CellScore(Counter(row.outcome for row in rows))
 
 
-@dataclass(frozen=True, slots=True)
-class AccuracyBreakdown:
-    """Accuracy of a model in a context, over all its columns.
-
-    Attributes:
-        balanced: balanced accuracy, see `balanced_weights`.
-        yes_no: accuracy on these questions, as the three after it; None without such questions.
-        cases: accuracy on each case.
-    """
-
-    model: str
-    context: str
-    balanced: Share
-    yes_no: Share | None
-    four_options: Share | None
-    decision: Share | None
-    opinion: Share | None
-    cases: Mapping[str, float]
-
-
-def break_down_accuracy(rows: Sequence[AnswerRow], questions: Mapping[str, Question]) -> tuple[AccuracyBreakdown, ...]:
-    """A line for each model and context, in the order of the rows; ``questions`` by id."""
-    weights = balanced_weights(questions.values())
-    groups: dict[tuple[str, str], list[AnswerRow]] = {}
-    for row in rows:
-        groups.setdefault((row.model, row.context), []).append(row)
-
-    def share(members: Sequence[AnswerRow], belongs: Callable[[Question], bool]) -> Share | None:
-        return share_by_case([row for row in members if belongs(questions[row.question])], _is_correct)
-
-    return tuple(
-        AccuracyBreakdown(
-            model,
-            context,
-            balanced=_balanced(members, weights),
-            yes_no=share(members, lambda question: question.kind == "yes_no"),
-            four_options=share(members, lambda question: question.kind == "four_options"),
-            decision=share(members, lambda question: question.decision),
-            opinion=share(members, lambda question: not question.decision),
-            cases=_each_case(members),
-        )
-        for (model, context), members in groups.items()
-    )
-
-
 def balanced_weights(questions: Iterable[Question]) -> dict[str, float]:
     """Weights by question id with which accuracy becomes balanced accuracy.
 
@@ -160,18 +113,12 @@ def balanced_weights(questions: Iterable[Question]) -> dict[str, float]:
     return {q.id: kinds[q.kind] / different[q.kind] / answers[q.kind, q.answer] for q in questions}
 
 
-def _balanced(rows: Sequence[AnswerRow], weights: Mapping[str, float]) -> Share:
-    marks = [Mark(row.case, row.question, _is_correct(row), weights[row.question]) for row in rows]
+def balanced_accuracy(rows: Sequence[AnswerRow], weights: Mapping[str, float]) -> Share:
+    """Accuracy with `balanced_weights`."""
+    marks = [Mark(row.case, row.question, is_correct(row), weights[row.question]) for row in rows]
     value = sum(mark.weight * mark.value for mark in marks) / sum(mark.weight for mark in marks)
     return Share(value, share_interval(marks), len(rows))
 
 
-def _each_case(rows: Sequence[AnswerRow]) -> dict[str, float]:
-    marks: dict[str, list[bool]] = {}
-    for row in rows:
-        marks.setdefault(row.case, []).append(_is_correct(row))
-    return {case: fmean(members) for case, members in marks.items()}
-
-
-def _is_correct(row: AnswerRow) -> bool:
+def is_correct(row: AnswerRow) -> bool:
     return row.outcome == "correct"

@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import SerializerFunctionWrapHandler, model_serializer
 
-from lawtrace.agents.legal.decomposition import StopReason
+from lawtrace.agents.legal.decomposition import CompletedPart
 from lawtrace.agents.legal.meta_llm import Citation
 from lawtrace.environments.legal.case import Agent, Case, Choice
 from lawtrace.environments.legal.retrieval.ranking import Hit
@@ -54,26 +54,6 @@ class RetrievedRow(StrictModel):
     hits: Mapping[str, tuple[Hit, ...]]
 
 
-class PartRow(StrictModel):
-    """A part of a question, in the decomposed pipeline.
-
-    Attributes:
-        depth: number of splits above it; ``ended`` says why it was not split further.
-        wanted: the agent that the Meta-LLM named; ``agent`` differs where that one is not active.
-        passages: references of the chunks that the agent was shown.
-        found: the agent's answer; None if it was unusable.
-    """
-
-    task: str
-    depth: int
-    ended: StopReason
-    wanted: str
-    agent: Agent
-    passages: tuple[str, ...]
-    found: str | None
-    citations: tuple[Citation, ...] = ()
-
-
 class AnswerRow(StrictModel):
     """The answer to one question in one cell.
 
@@ -101,7 +81,7 @@ class AnswerRow(StrictModel):
     citations: tuple[Citation, ...] = ()
     reason: str = ""
     asked_in: str = ""
-    steps: tuple[PartRow, ...] = ()
+    steps: tuple[CompletedPart, ...] = ()
 
     @property
     def cell(self) -> GridCell:

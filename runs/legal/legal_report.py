@@ -83,13 +83,13 @@ def make_legal_report(content: LegalContent) -> RunReport:
                 if (tasks := filled(task_table(content.tasks)))
                 else []
             ),
-            Section("baselines", "Baselines without a model", tables=(baseline_table(tables),)),
+            Section("baselines", "Baselines without a model", tables=(baseline_table(tables.baselines),)),
             Section("refusals", "Refusals, errors, invalid", tables=(refusal_table(tables),)),
             _pair_section(tables),
             _agreement_section(tables),
             Section("grounding", "Citations", tables=(citation_table(content.cases, content.answers),)),
             *_decomposition_section(content),
-            Section("breakdown", "Breakdown", tables=breakdown_tables(tables)),
+            Section("breakdown", "Breakdown", tables=breakdown_tables(content.cases, content.answers)),
             _case_section(content),
         ),
         notices=tuple(_notices(content)),

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from lawtrace.agents.concurrency import gather
 from lawtrace.agents.event_log import EventLog
-from lawtrace.agents.legal.decomposition import CompletedPart
 from lawtrace.agents.legal.embedding_endpoint import EndpointEncoder, embedding_client
 from lawtrace.agents.legal.legal_team import answer_as_team
 from lawtrace.agents.legal.meta_llm import LegalAnswer, answer_once
@@ -22,7 +21,7 @@ from lawtrace.environments.legal.choice_parser import REFUSED, parse_choice, par
 from lawtrace.environments.legal.retrieval.embedding import CachedEncoder, Encoder, MiniLM, Pooling
 from lawtrace.environments.legal.retrieval.ranking import cut_to_depth, rank_case
 from lawtrace.environments.legal.retrieval.retrievers import make_ranker
-from lawtrace.runs.legal.legal_files import AnswerRow, GridCell, PartRow, RetrievedRow
+from lawtrace.runs.legal.legal_files import AnswerRow, GridCell, RetrievedRow
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.model_spec import ModelSpec
@@ -147,7 +146,7 @@ class AnswerMaker:
         )
         shown = dict.fromkeys(ref for part in team.parts for ref in part.passages)
         row = score_answer(unit, question, [*shown], team.answer)
-        return row.model_copy(update={"steps": tuple(map(_part_row, team.parts))})
+        return row.model_copy(update={"steps": team.parts})
 
     def _passages(self, unit: AnswerUnit) -> tuple[str, ...]:
         """The references of the chunks that the prompt of a unit shows, in order."""
@@ -207,19 +206,6 @@ def score_answer(
         return row.model_copy(update={**given, "outcome": "refused"})
     outcome = "correct" if choice == question.answer else "wrong"
     return row.model_copy(update={**given, "outcome": outcome, "choice": choice})
-
-
-def _part_row(part: CompletedPart) -> PartRow:
-    return PartRow(
-        task=part.task,
-        depth=part.depth,
-        ended=part.ended,
-        wanted=part.wanted,
-        agent=part.agent,
-        passages=part.passages,
-        found=part.answer.answer if part.answer else None,
-        citations=part.answer.citations if part.answer else (),
-    )
 
 
 def retrieve(

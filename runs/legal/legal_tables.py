@@ -6,15 +6,7 @@ from statistics import fmean
 
 from lawtrace.environments.legal.case import Case
 from lawtrace.environments.legal.retrieval.retrievers import RETRIEVER_LABELS, RetrieverName
-from lawtrace.runs.legal.accuracy import (
-    AccuracyBreakdown,
-    CellScore,
-    answer_label,
-    break_down_accuracy,
-    compare_cells,
-    count_answers,
-    share_by_case,
-)
+from lawtrace.runs.legal.accuracy import CellScore, answer_label, compare_cells, count_answers, share_by_case
 from lawtrace.runs.legal.legal_files import AnswerRow, GridCell, LegalOutcome
 from lawtrace.runs.legal.model_free_baselines import ModelFreeBaseline, best_baseline, measure_baselines, skill
 from lawtrace.runs.scoring.agreement import cohen_kappa
@@ -97,7 +89,6 @@ class LegalTables:
     comparisons: tuple[ContextComparison, ...]
     contexts_agree: tuple[AgreementMatrix, ...]
     models_agree: tuple[AgreementMatrix, ...]
-    breakdown: tuple[AccuracyBreakdown, ...]
 
 
 def tabulate(cases: Sequence[Case], answers: Sequence[AnswerRow]) -> LegalTables:
@@ -117,7 +108,6 @@ def tabulate(cases: Sequence[Case], answers: Sequence[AnswerRow]) -> LegalTables
         comparisons=_comparisons(cells),
         contexts_agree=_contexts_agree(cells),
         models_agree=_models_agree(cells),
-        breakdown=break_down_accuracy(answers, questions),
     )
 
 

@@ -5,13 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import NamedTuple, get_args
 
-from lawtrace.agents.legal.decomposition import StopReason, named_agent
-from lawtrace.environments.legal.case import AGENTS, CONTEXTS, Case, context_name
+from lawtrace.agents.legal.decomposition import CompletedPart, StopReason, named_agent
+from lawtrace.environments.legal.case import AGENTS, CONTEXTS, Case, Question, context_name
 from lawtrace.environments.legal.retrieval.tokenizer import tokenize
-from lawtrace.runs.legal.accuracy import Share
+from lawtrace.runs.legal.accuracy import Share, balanced_accuracy, balanced_weights, is_correct, share_by_case
 from lawtrace.runs.legal.case_statistics import count_cases, part_lengths
-from lawtrace.runs.legal.legal_files import AnswerRow, PartRow
+from lawtrace.runs.legal.legal_files import AnswerRow
 from lawtrace.runs.legal.legal_tables import CellLine, LegalTables
+from lawtrace.runs.legal.model_free_baselines import ModelFreeBaseline
 from lawtrace.runs.legal.task_metrics import TaskScore
 from lawtrace.runs.report.tables import Cell, Column, Table, Target, Value, decimal, heat, make_table, p_value, share
 from lawtrace.runs.report.text import percent, show_interval
@@ -101,7 +102,7 @@ def _refusals(line: CellLine) -> Cell:
     )
 
 
-def baseline_table(tables: LegalTables) -> Table:
+def baseline_table(baselines: Sequence[ModelFreeBaseline]) -> Table:
     """Rules that need no model."""
     return make_table(
         "baselines",
@@ -113,7 +114,7 @@ def baseline_table(tables: LegalTables) -> Table:
                 "#Balanced %": share(line.balanced, digits=2, unit=""),
                 "#Right": Cell(line.correct, f"{line.correct:g} of {line.questions}", {"of": line.questions}),
             }
-            for line in tables.baselines
+            for line in baselines
         ),
         "rules that read no case. Balanced accuracy gives each right answer of a kind (Yes, No; A "
         "to D) the same weight, so that always Yes gets 50 % of the yes/no questions.",
@@ -207,13 +208,13 @@ def _occurs_in(quote: str, text: str) -> bool:
     return f" {' '.join(tokenize(quote))} " in f" {' '.join(tokenize(text))} "
 
 
-def _share(found: Share | None, *, digits: int = 2) -> Cell:
+def _share(found: Share | None) -> Cell:
     """A share with its interval below it."""
     if found is None:
         return Cell(None, "–")
     return Cell(
         found.value,
-        percent(found.value, digits=digits, unit=""),
+        percent(found.value, digits=2, unit=""),
         {**_bounds(found.interval), "of": found.of},
         below=(show_interval(found.interval),),
     )
@@ -238,7 +239,7 @@ def decomposition_table(answers: Sequence[AnswerRow]) -> Table:
     )
 
 
-def _parts(rows: Sequence[AnswerRow], steps: Sequence[PartRow]) -> dict[str, Cell | str | int | None]:
+def _parts(rows: Sequence[AnswerRow], steps: Sequence[CompletedPart]) -> dict[str, Cell | str | int | None]:
     ended, agents = Counter(step.ended for step in steps), Counter(step.agent for step in steps)
     return {
         "#parts a question": decimal(len(steps) / len(rows)),
@@ -278,24 +279,36 @@ def task_table(scores: Sequence[TaskScore]) -> Table:
     )
 
 
-def breakdown_tables(tables: LegalTables) -> tuple[Table, Table]:
-    """Accuracy by kind of question, and by case."""
-    cases = list(dict.fromkeys(case for line in tables.breakdown for case in line.cases))
+def breakdown_tables(cases: Sequence[Case], answers: Sequence[AnswerRow]) -> tuple[Table, Table]:
+    """Accuracy of each model in each context by kind of question, and by case."""
+    questions = {question.id: question for case in cases for question in case.questions}
+    weights = balanced_weights(questions.values())
+    groups: dict[tuple[str, str], list[AnswerRow]] = {}
+    for row in answers:
+        groups.setdefault((row.model, row.context), []).append(row)
+
+    def of(rows: Sequence[AnswerRow], belongs: Callable[[Question], bool]) -> Cell:
+        return _share(share_by_case((row for row in rows if belongs(questions[row.question])), is_correct))
+
+    def in_case(rows: Sequence[AnswerRow], case: Case) -> Cell:
+        right = [is_correct(row) for row in rows if row.case == case.id]
+        return heat(fmean(right) if right else None)
+
     return (
         make_table(
             "accuracy-by-kind",
             "Accuracy % by kind of question",
             (
                 {
-                    "Model": line.model,
-                    "Context": line.context,
-                    "#balanced": _share(line.balanced),
-                    "#yes/no": _share(line.yes_no),
-                    "#A–D": _share(line.four_options),
-                    "#decision": _share(line.decision),
-                    "#opinion": _share(line.opinion),
+                    "Model": model,
+                    "Context": context,
+                    "#balanced": _share(balanced_accuracy(rows, weights)),
+                    "#yes/no": of(rows, lambda question: question.kind == "yes_no"),
+                    "#A–D": of(rows, lambda question: question.kind == "four_options"),
+                    "#decision": of(rows, lambda question: question.decision),
+                    "#opinion": of(rows, lambda question: not question.decision),
                 }
-                for line in tables.breakdown
+                for (model, context), rows in groups.items()
             ),
             "over all columns of a model and context: balanced (each right answer of a kind has the same weight), by "
             "kind of question, and by whether the source passage holds a decision or an opinion; below each its 95 % "
@@ -308,11 +321,11 @@ def breakdown_tables(tables: LegalTables) -> tuple[Table, Table]:
             "Accuracy by case",
             (
                 {
-                    "Model": line.model,
-                    "Context": line.context,
-                    **{Column(case, numeric=True): heat(line.cases.get(case)) for case in cases},
+                    "Model": model,
+                    "Context": context,
+                    **{Column(case.id, numeric=True): in_case(rows, case) for case in cases if case.questions},
                 }
-                for line in tables.breakdown
+                for (model, context), rows in groups.items()
             ),
             "over all columns of a model and context.",
             grouped=True,

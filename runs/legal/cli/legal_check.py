@@ -10,9 +10,12 @@ from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.legal.case_statistics import count_cases, part_lengths
 from lawtrace.runs.legal.cli.options import CasesOption
 from lawtrace.runs.legal.model_free_baselines import ModelFreeBaseline, measure_baselines
+from lawtrace.runs.legal.report_tables import baseline_table, case_tables
 from lawtrace.runs.legal.twins.pairs import Twins
 from lawtrace.runs.legal.twins.shortcuts import measure_shortcuts, twins_in
 from lawtrace.runs.report.command_result import CommandResult, Note
+from lawtrace.runs.report.tables import filled
+from lawtrace.runs.report.terminal_tables import report_table
 from lawtrace.runs.report.text import visible
 from lawtrace.schemas.events import Json
 
@@ -24,8 +27,7 @@ def check_dataset(cases: CasesOption) -> CommandResult:
     baselines = measure_baselines(questions)
     shown = (
         _counts(dataset),
-        _lengths(dataset),
-        *([_baselines(baselines)] if baselines else []),
+        *map(report_table, filled(case_tables(dataset.cases)[1], baseline_table(baselines))),
         *shortcuts_table(twins_in(dataset.cases)),
         *(
             Note(f"{visible(case)}: no chunk of {agent}; a context of {agent} alone is empty")
@@ -62,23 +64,8 @@ def _counts(dataset: LegalDataset) -> Table:
     return make_table(("case", *AGENTS, "yes/no", "A-D", "other", "decision", "Yes"), rows, title="Dataset")
 
 
-def _lengths(dataset: LegalDataset) -> Table:
-    lengths = part_lengths(dataset.cases)
-    rows = ((line.label, line.least, line.most, f"{line.mean:.2f}", line.cases) for line in lengths)
-    return make_table(("part", "least", "most", "mean", "cases"), rows, title="Paragraphs in each part")
-
-
 def shortcuts_table(pairs: Sequence[Twins]) -> list[Table]:
     """The shortcuts to the answers of twin questions; no table without any."""
     rows = ((name, f"{100 * share:.1f}") for name, share in measure_shortcuts(pairs).items())
     title = f"Shortcuts to twin questions, {len(pairs)} pairs; the better of Yes and No"
     return [make_table(("shortcut", "right %"), rows, title=title)] if pairs else []
-
-
-def _baselines(baselines: tuple[ModelFreeBaseline, ...]) -> Table:
-    questions = baselines[0].questions
-    rows = (
-        (one.name, f"{100 * one.accuracy:.2f}", f"{100 * one.balanced:.2f}", f"{one.correct:g}") for one in baselines
-    )
-    title = f"Baselines without a model, {questions} questions"
-    return make_table(("baseline", "accuracy %", "balanced %", "right"), rows, title=title)

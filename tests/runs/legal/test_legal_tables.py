@@ -5,6 +5,7 @@ import pytest
 from lawtrace.environments.legal.case import Choice
 from lawtrace.runs.legal.legal_files import AnswerRow, LegalOutcome
 from lawtrace.runs.legal.legal_tables import LegalTables, tabulate
+from lawtrace.runs.legal.report_tables import breakdown_tables
 from lawtrace.runs.scoring.metrics import wilson_interval
 from tests.support.legal.small_cases import BOOK
 
@@ -95,13 +96,13 @@ def test_agreement_is_the_mean_over_depths(tables: LegalTables) -> None:
     assert kappa < 1
 
 
-def test_accuracy_is_broken_down_by_kind_and_by_case(tables: LegalTables) -> None:
-    line = next(line for line in tables.breakdown if (line.model, line.context) == ("two", "F"))
-    assert line.yes_no is not None
-    assert line.four_options is not None
-    assert (line.yes_no.value, line.four_options.value) == (0.5, 0.5)
-    assert line.opinion is None
-    assert line.cases == {case.id: 0.5 for case in BOOK.cases}
+def test_accuracy_is_broken_down_by_kind_and_by_case() -> None:
+    kinds, cases = (table.frame().to_dict("records") for table in breakdown_tables(BOOK.cases, planned()))
+    line = next(line for line in kinds if (line["Model"], line["Context"]) == ("two", "F"))
+    assert (line["yes/no"], line["A–D"]) == (0.5, 0.5)
+    assert line["opinion"] is None
+    line = next(line for line in cases if (line["Model"], line["Context"]) == ("two", "F"))
+    assert {case.id: line[case.id] for case in BOOK.cases} == {case.id: 0.5 for case in BOOK.cases}
 
 
 def test_the_best_cell_and_the_cells_above_the_best_baseline(tables: LegalTables) -> None:
