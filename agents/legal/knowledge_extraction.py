@@ -10,8 +10,7 @@ Entries without a valid citation are rejected; those still invalid after the las
 
 import asyncio
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator
@@ -26,7 +25,7 @@ from lawtrace.agents.legal.role_calls import (
 )
 from lawtrace.agents.participants import Role
 from lawtrace.environments.documents.decision import Paragraph
-from lawtrace.environments.legal.case import Agent, Case, Chunk, PreparedCase, paragraph_chunks
+from lawtrace.environments.legal.case import Case, Chunk, PreparedCase, paragraph_chunks
 from lawtrace.environments.legal.document_checks import states_finding
 from lawtrace.environments.legal.document_parts import DocumentPart
 from lawtrace.environments.legal.retrieval.tokenizer import tokenize
@@ -115,17 +114,17 @@ async def extract_knowledge(case: Case, calls: RoleCalls) -> PreparedCase:
     applied = await asyncio.gather(
         *(_apply(batch, calls) for batch in calls.batches("application", read, PARAGRAPH_BATCH_SIZE))
     )
-    application = [chunk for found in applied for chunk in found.chunks]
+    application = [chunk for _, chunks in applied for chunk in chunks]
     inferred = await asyncio.gather(
         *(
             _infer(batch, application, calls, f"CS:{number}")
             for number, batch in enumerate(calls.batches("common_sense", read, PARAGRAPH_BATCH_SIZE), 1)
         )
     )
-    results = [found.items for found in (*applied, *inferred)]
     assert case.document is not None
     kept = paragraph_chunks(case.document, case.parts)
-    entries = [chunk for found in (*applied, *inferred) for chunk in found.chunks]
+    results = [items for items, _ in (*applied, *inferred)]
+    entries = [*application, *(chunk for _, chunks in inferred for chunk in chunks)]
     return PreparedCase(
         case=case.model_copy(update={"chunks": (*kept, *entries)}),
         refused=tuple(reason for items in results for reason in items.refused),
@@ -138,15 +137,10 @@ def _shown(case: Case, *parts: DocumentPart) -> list[Paragraph]:
     return [paragraph for paragraph in case.paragraphs_of(*parts) if not states_finding(paragraph.text, law=False)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Extracted:
-    """The chunks of one conversation, made from its valid items."""
-
-    items: ValidItems[StatedAlignment | Relation] | ValidItems[Inference]
-    chunks: tuple[Chunk, ...]
-
-
-async def _apply(batch: Sequence[Paragraph], calls: RoleCalls) -> _Extracted:
+async def _apply(
+    batch: Sequence[Paragraph], calls: RoleCalls
+) -> tuple[ValidItems[StatedAlignment | Relation], list[Chunk]]:
+    """The entries of one conversation, and their chunks by paragraph (``AR:4/2``)."""
     texts = texts_of(batch)
     items = await calls.propose_items(
         _APPLICATION,
@@ -161,10 +155,11 @@ async def _apply(batch: Sequence[Paragraph], calls: RoleCalls) -> _Extracted:
     kept: dict[str, dict[str, None]] = {}
     for entry in items.kept:
         kept.setdefault(entry.paragraph, {})[_entry_json(entry, "paragraph")] = None
-    return _Extracted(items, _chunks("AR", kept))
-
-
-_NOTHING: ValidItems[Inference] = ValidItems()
+    return items, [
+        Chunk(ref=f"AR:{paragraph}/{number}", agent="AR", text=text, paragraphs=(paragraph,))
+        for paragraph, entries in kept.items()
+        for number, text in enumerate(entries, 1)
+    ]
 
 
 def _placed(entry: StatedAlignment | Relation, texts: Mapping[str, str]) -> StatedAlignment | Relation:
@@ -174,12 +169,14 @@ def _placed(entry: StatedAlignment | Relation, texts: Mapping[str, str]) -> Stat
     return entry.model_copy(update={"paragraph": next(iter(texts))})
 
 
-async def _infer(batch: Sequence[Paragraph], application: Sequence[Chunk], calls: RoleCalls, name: str) -> _Extracted:
+async def _infer(
+    batch: Sequence[Paragraph], application: Sequence[Chunk], calls: RoleCalls, name: str
+) -> tuple[ValidItems[Inference], list[Chunk]]:
     refs = {paragraph.ref for paragraph in batch}
     known = {chunk.ref: chunk for chunk in application if refs.issuperset(chunk.paragraphs)}
     shows_known = "known" in calls.role_models.prompt(_COMMON_SENSE.name).inputs
     if shows_known and not known:
-        return _Extracted(_NOTHING, ())
+        return ValidItems(), []
     entries: list[dict[str, str]] = [json.loads(chunk.text) for chunk in application]
     stated = {(e["entity_or_concept"].casefold(), e["legal_alignment"]) for e in entries if "entity_or_concept" in e}
     items = await calls.propose_items(
@@ -204,16 +201,7 @@ async def _infer(batch: Sequence[Paragraph], application: Sequence[Chunk], calls
         )
         for number, entry in enumerate(items.kept, 1)
     ]
-    return _Extracted(items, tuple(chunks))
-
-
-def _chunks(agent: Agent, texts: Mapping[str, Iterable[str]]) -> tuple[Chunk, ...]:
-    """The chunks of each paragraph, numbered (``AR:4/2``)."""
-    return tuple(
-        Chunk(ref=f"{agent}:{paragraph}/{number}", agent=agent, text=text, paragraphs=(paragraph,))
-        for paragraph, of in texts.items()
-        for number, text in enumerate(of, 1)
-    )
+    return items, chunks
 
 
 def check_entry(entry: StatedAlignment | Relation, texts: Mapping[str, str]) -> str | None:
@@ -229,7 +217,7 @@ def check_entry(entry: StatedAlignment | Relation, texts: Mapping[str, str]) -> 
             if not entry.relation.strip():
                 return f"{entry.source!r} and {entry.target!r}: the relation is empty"
     if entry.paragraph not in texts:
-        return _unknown(names[0], entry.paragraph)
+        return f"{names[0]!r} cites {entry.paragraph!r}, which is not a paragraph"
     said = f" {' '.join(tokenize(texts[entry.paragraph]))} "
     for name in names:
         words = " ".join(tokenize(name))
@@ -264,10 +252,6 @@ def _check_alignment(entry: Alignment) -> str | None:
     if entry.legal_alignment in ALIGNMENTS:
         return None
     return f"{entry.entity_or_concept!r}: {entry.legal_alignment!r} is none of {', '.join(ALIGNMENTS)}"
-
-
-def _unknown(what: str, paragraph: str) -> str:
-    return f"{what!r} cites {paragraph!r}, which is not a paragraph"
 
 
 def _entry_json(entry: BaseModel, without: str) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Literal
 
 from pydantic import Field
 
@@ -11,6 +10,7 @@ from lawtrace.agents.participants import Role
 from lawtrace.environments.documents.decision import Document
 from lawtrace.environments.legal.document_checks import check_mapped
 from lawtrace.environments.legal.document_parts import PartRange, check_order, check_refs, join_ranges
+from lawtrace.schemas.errors import OperationalError
 from lawtrace.schemas.models import FrozenModel
 
 _SHOWN_CHARACTERS = 300
@@ -25,21 +25,6 @@ class PartMapping(FrozenModel):
     """The complete mapping, in every turn."""
 
     parts: tuple[PartRange, ...] = Field(min_length=1)
-
-
-class SectionMapping(FrozenModel):
-    """The result of the conversation.
-
-    Attributes:
-        parts: the last mapping that covers the document; empty if there was none.
-        warnings: unusual order of the parts.
-        failure: why there is no mapping, or None.
-    """
-
-    schema_version: Literal["lawtrace.section_mapping/1"] = "lawtrace.section_mapping/1"
-    parts: tuple[PartRange, ...] = ()
-    warnings: tuple[str, ...] = ()
-    failure: str | None = None
 
 
 _SECTION_MAPPER = Role("section_mapper", PartMapping)
@@ -59,11 +44,11 @@ def shown_paragraphs(document: Document) -> list[dict[str, str]]:
     ]
 
 
-async def map_sections(document: Document, calls: RoleCalls) -> SectionMapping:
+async def map_sections(document: Document, calls: RoleCalls) -> list[PartRange]:
     """Map the sections of a document, in windows that the mapper sees one after the other, each with the parts before.
 
     An incomplete mapping is never used; one in unusual order, or in the last window without a usual part or with a
-    finding among the facts, only after the last round.
+    finding among the facts, only after the last round. Raises OperationalError without a whole mapping of a window.
     """
     parts: list[PartRange] = []
     windows = _windows(shown_paragraphs(document))
@@ -79,9 +64,10 @@ async def map_sections(document: Document, calls: RoleCalls) -> SectionMapping:
         )
         whole = [proposed for proposed in found.proposals if not check_refs(refs, proposed.parts)]
         if not whole:
-            return SectionMapping(failure=found.failure or "; ".join(check_refs(refs, found.proposals[-1].parts)))
+            why = found.failure or "; ".join(check_refs(refs, found.proposals[-1].parts))
+            raise OperationalError(f"the section mapper failed ({why}); give a mapping with --parts")
         parts = join_ranges([*parts, *whole[-1].parts])
-    return make_mapping(parts)
+    return parts
 
 
 def _objections(
@@ -110,8 +96,3 @@ def _windows(shown: Sequence[dict[str, str]]) -> list[list[dict[str, str]]]:
         windows[-1].append(paragraph)
         size += cost
     return windows
-
-
-def make_mapping(parts: Sequence[PartRange]) -> SectionMapping:
-    """A mapping that covers its document, with warnings."""
-    return SectionMapping(parts=tuple(parts), warnings=tuple(check_order(parts)))

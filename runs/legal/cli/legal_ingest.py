@@ -11,12 +11,19 @@ from rich.console import RenderableType
 from lawtrace.agents.legal import LegalRole
 from lawtrace.agents.legal.knowledge_extraction import extract_knowledge
 from lawtrace.agents.legal.role_calls import RoleCalls
-from lawtrace.agents.legal.section_mapper import SectionMapping, make_mapping, map_sections
+from lawtrace.agents.legal.section_mapper import map_sections
 from lawtrace.environments.documents.decision import Document
 from lawtrace.environments.documents.decision_parser import read_decision
 from lawtrace.environments.legal.case import AGENTS, Case, PreparedCase, build_case
 from lawtrace.environments.legal.document_checks import check_mapped, check_parsed
-from lawtrace.environments.legal.document_parts import DOCUMENT_PARTS, PART_LABELS, PartRange, format_parts, load_parts
+from lawtrace.environments.legal.document_parts import (
+    DOCUMENT_PARTS,
+    PART_LABELS,
+    PartRange,
+    check_order,
+    format_parts,
+    load_parts,
+)
 from lawtrace.runs.cli.options import ForceOption
 from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.cli.output_files import check_output
@@ -28,7 +35,7 @@ from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import write_rows
-from lawtrace.schemas.errors import InputError, OperationalError
+from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import Context
 
 
@@ -47,9 +54,8 @@ def ingest_decision(
     options.check_roles(*mapper, "application", "common_sense")
     tree = read_decision(document)
     given = None if parts is None else load_parts(parts)
-    corrected = None if given is None else make_mapping(given.parts)
 
-    async def ingest(event_log: EventLogFile) -> tuple[SectionMapping, PreparedCase]:
+    async def ingest(event_log: EventLogFile) -> PreparedCase:
         async with open_legal_clients(options, event_log) as clients:
             role_models, rounds = options.role_models(clients), options.conversation.rounds
 
@@ -57,17 +63,13 @@ def ingest_decision(
                 return RoleCalls(role_models, context, event_log, rounds)
 
             about_parts = calls(Context(stage="ingest", role="section_mapper", task=document.stem))
-            mapping = corrected or await map_sections(tree, about_parts)
-            if mapping.failure is not None:
-                raise OperationalError(
-                    f"{document.stem}: the section mapper failed ({mapping.failure}); give a mapping with --parts"
-                )
-            case = build_case(document.stem, tree, mapping.parts)
-            return mapping, await extract_knowledge(case, calls(Context(stage="reading", role="application")))
+            ranges = given.parts if given else await map_sections(tree, about_parts)
+            case = build_case(document.stem, tree, ranges)
+            return await extract_knowledge(case, calls(Context(stage="reading", role="application")))
 
     with open_stage_log(out, command) as event_log:
-        mapped, extracted = asyncio.run(ingest(event_log))
-    case, ranges = extracted.case, mapped.parts
+        extracted = asyncio.run(ingest(event_log))
+    case, ranges = extracted.case, extracted.case.parts
     accepted = () if given is None else given.accepted
     faults = [fault for fault in (*check_parsed(tree), *check_mapped(tree, ranges)) if fault not in accepted]
     mapping, text = out.with_suffix(".parts.toml"), format_parts(ranges, faults, accepted)
@@ -78,7 +80,7 @@ def ingest_decision(
     counts = {part: len(case.paragraphs_of(part)) for part in DOCUMENT_PARTS}
     chunks: dict[str, int] = {agent: sum(chunk.agent == agent for chunk in case.chunks) for agent in AGENTS}
     left_out = [f"left out: {reason}" for reason in extracted.refused]
-    notes = [*tree.parse_warnings, *mapped.warnings, *extracted.failures, *left_out]
+    notes = [*tree.parse_warnings, *check_order(ranges), *extracted.failures, *left_out]
     return CommandResult(
         {
             "case": case.id,

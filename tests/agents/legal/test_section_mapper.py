@@ -3,17 +3,19 @@
 import json
 from collections.abc import Sequence
 
+import pytest
 from autogen_core.models import LLMMessage
 
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
-from lawtrace.agents.legal.section_mapper import SectionMapping, map_sections
+from lawtrace.agents.legal.section_mapper import map_sections
 from lawtrace.environments.documents.decision import Document
 from lawtrace.environments.documents.decision_parser import parse_document
 from lawtrace.environments.documents.lines import Line
 from lawtrace.environments.documents.pages import text_lines
-from lawtrace.environments.legal.document_parts import check_coverage
+from lawtrace.environments.legal.document_parts import PartRange, check_coverage, check_order
+from lawtrace.schemas.errors import OperationalError
 from lawtrace.schemas.log_entries import Context, MessageSent
 from tests.support.transcripts import Cast, Script
 
@@ -40,7 +42,7 @@ def answer(parts: Sequence[tuple[str, str, str]]) -> str:
 
 async def mapped(
     script: Script, event_log: MemoryEventLog | None = None, rounds: int = 3, document: Document = DOCUMENT
-) -> SectionMapping:
+) -> list[PartRange]:
     context = Context(stage="ingest", role="section_mapper")
     return await map_sections(
         document, RoleCalls(Cast(section_mapper=script), context, event_log or MemoryEventLog(), rounds)
@@ -57,13 +59,13 @@ async def test_a_heading_shared_by_all_paragraphs_is_ignored() -> None:
     titled = parse_document(lines)
     assert [path.split(" > ")[0] for path, _ in titled.outline()] == ["A decision of the Office"] * 5
     found = await mapped(LEGAL_OFFLINE_ROLES["section_mapper"], document=titled)
-    assert [(given.first, given.last, given.part) for given in found.parts] == WHOLE
+    assert [(given.first, given.last, given.part) for given in found] == WHOLE
 
 
 async def test_the_offline_mapper_uses_headings_and_words() -> None:
     found = await mapped(LEGAL_OFFLINE_ROLES["section_mapper"])
-    assert [(given.first, given.last, given.part) for given in found.parts] == WHOLE
-    assert (found.failure, found.warnings) == (None, ())
+    assert [(given.first, given.last, given.part) for given in found] == WHOLE
+    assert check_order(found) == []
 
 
 async def test_paragraphs_of_an_annex_are_annex_under_any_heading() -> None:
@@ -75,7 +77,7 @@ async def test_paragraphs_of_an_annex_are_annex_under_any_heading() -> None:
         if text
     ]
     found = await mapped(LEGAL_OFFLINE_ROLES["section_mapper"], document=parse_document(lines))
-    assert [(part.last, part.part) for part in found.parts] == [("1", "findings"), ("Annex 1/1", "annex")]
+    assert [(part.last, part.part) for part in found] == [("1", "findings"), ("Annex 1/1", "annex")]
 
 
 async def test_a_long_document_is_mapped_in_windows() -> None:
@@ -96,7 +98,7 @@ async def test_a_long_document_is_mapped_in_windows() -> None:
     assert max(map(len, prompts)) < 30_000
     assert "json before" not in prompts[0]
     assert all("json before" in prompt for prompt in prompts[1:])
-    ends = [(given.last, given.part) for given in found.parts]
+    ends = [(given.last, given.part) for given in found]
     assert ends == [("40", "rules"), ("80", "facts"), ("120", "findings"), ("160", "penalty")]
 
 
@@ -109,18 +111,17 @@ async def test_an_incomplete_mapping_is_rejected_with_the_reason() -> None:
 
     event_log = MemoryEventLog()
     found = await mapped(script, event_log)
-    assert found.failure is None
-    assert check_coverage(DOCUMENT, found.parts) == []
+    assert check_coverage(DOCUMENT, found) == []
     assert "paragraphs 2 to 2 are in no part" in heard[1]
     said = [entry.source for entry in event_log.entries if isinstance(entry, MessageSent)]
     assert said == ["user", "section_mapper", "check", "section_mapper", "check"]
 
 
 async def test_no_complete_mapping_is_a_failure() -> None:
-    found = await mapped(lambda messages: answer(WHOLE[:-1]), rounds=2)
-    assert found.parts == ()
-    assert found.failure == "paragraphs 5 to 5 are in no part"
-    assert (await mapped(lambda messages: "no idea")).failure
+    with pytest.raises(OperationalError, match=r"\(paragraphs 5 to 5 are in no part\); give a mapping with --parts"):
+        await mapped(lambda messages: answer(WHOLE[:-1]), rounds=2)
+    with pytest.raises(OperationalError, match="the section mapper failed"):
+        await mapped(lambda messages: "no idea")
 
 
 async def test_an_unusual_order_is_used_after_the_last_round_with_a_warning() -> None:
@@ -132,8 +133,7 @@ async def test_an_unusual_order_is_used_after_the_last_round_with_a_warning() ->
         ("5", "5", "annex"),
     ]
     found = await mapped(lambda messages: answer(odd), rounds=2)
-    assert found.warnings == ("facts (3 to 3) comes after findings",)
-    assert found.failure is None
+    assert check_order(found) == ["facts (3 to 3) comes after findings"]
 
 
 async def test_a_finding_among_the_facts_is_asked_again() -> None:
@@ -152,4 +152,4 @@ async def test_a_finding_among_the_facts_is_asked_again() -> None:
 
     found = await mapped(script, document=document)
     assert "paragraph 3 is in Background, but states a finding" in heard[1]
-    assert [given.part for given in found.parts] == ["rules", "facts", "findings", "penalty"]
+    assert [given.part for given in found] == ["rules", "facts", "findings", "penalty"]
