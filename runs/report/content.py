@@ -153,6 +153,12 @@ def identify_run(
     }
 
 
+def run_title(recipe: Recipe, folder: RunFolder) -> str:
+    """The heading of a report: the name of the folder, which tells runs apart, and of the recipe if that is another."""
+    name = folder.path.resolve().name
+    return f"lawtrace: {name}" if recipe.name in name else f"lawtrace: {name} ({recipe.name})"
+
+
 def _short_digest(digest: str) -> str:
     return f"sha256:{digest[:12]}"
 
@@ -174,7 +180,7 @@ def load_content(
     environment = domain.environment
     findings = read_rows(folder.findings, Findings)[0] if folder.findings.exists() else Findings()
     return ReportContent(
-        title=f"lawtrace: {recipe.name}",
+        title=run_title(recipe, folder),
         settings=describe_settings(recipe),
         scenarios={task.environment: environment.title for task in tasks},
         critical_tools={task.environment: len(environment.critical_tools) for task in tasks},

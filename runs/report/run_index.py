@@ -64,14 +64,26 @@ class RunIndex:
         self.root = root.resolve()
         self.alone = event_log_path(self.root).is_file()
         self._kept: dict[tuple[str, str], tuple[object, object]] = {}
+        self._starts: dict[tuple[Path, int], str] = {}
         self._lock = Lock()
 
     def names(self) -> list[str]:
-        """Names of the runs, last written first."""
+        """Names of the runs, last started first."""
         if self.alone:
             return [self.root.name]
         records = sorted(self.root.glob("*/events.sqlite"))
-        return [path.parent.name for path in sorted(records, key=_written, reverse=True)]
+        return [path.parent.name for path in sorted(records, key=self._started, reverse=True)]
+
+    def _started(self, record: Path) -> str:
+        """When a run began, asked of each file once; empty if its event log cannot be read."""
+        try:
+            key = record, record.stat().st_ino
+            if key not in self._starts:
+                with EventLogFile.open(record.parent) as event_log:
+                    self._starts[key] = event_log.created
+            return self._starts[key]
+        except (OSError, InputError):
+            return ""
 
     def folder(self, name: str) -> RunFolder:
         """Raises InputError for a name that is not in the list, even if the path exists."""
@@ -209,12 +221,6 @@ def _expected(recipe: Json, stages: Mapping[str, StageFinished]) -> int | None:
     except ValidationError:
         return None
     return stages["tasks.jsonl"].rows * len(options.all_models) * len(options.styles) * options.trials
-
-
-def _written(path: Path) -> int:
-    """Time of the last write in nanoseconds; 0 for a run removed meanwhile."""
-    stamp = _stamp(path)
-    return stamp[0] if stamp else 0
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

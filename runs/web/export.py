@@ -20,6 +20,7 @@ from lawtrace.runs.report.content import (
     identify_recipe,
     load_content,
     load_run_content,
+    run_title,
 )
 from lawtrace.runs.report.sections import RunReport, make_ablation_report, make_run_report
 from lawtrace.runs.report.table_files import write_table_files
@@ -138,7 +139,7 @@ def _write_ablation_reports(folder: RunFolder, env: str | None, resolved: Resolv
             content = load_content(files, variant.recipe, (), of_variant, domains.get(row.number))
             export_report(make_run_report(content), files.report)
             contents[row.number] = replace(content, attempts=())  # they do not all fit in memory
-    title = f"lawtrace: {recipe.name}, ablation"
+    title = f"{run_title(recipe, folder)}, ablation"
     report = make_ablation_report(ablation, contents, title, describe_settings(recipe), usage, identity)
     export_report(report, folder.report)
     return WrittenReport(folder.report, None, ablation, usage)

@@ -38,8 +38,8 @@ class IndexPages(Pages):
     def runs(self, request: Request) -> Response:
         index = self._frame.index
         names: Sequence[str] = index.names()
-        order, lines = Order(), dict[str, RunListing]()
-        if request.query_params.get("sort"):
+        order, lines = Order("started", "descending"), dict[str, RunListing]()
+        if request.query_params.get("sort") not in (None, "", order.asked):
             listed, order = sort_rows(request, [index.line(name) for name in names], _RUN_KEYS)
             lines = {line.name: line for line in listed}
             names = list(lines)

@@ -1,5 +1,6 @@
 """The viewer's pages without a browser: every link works, hostile text is escaped, other hosts are rejected."""
 
+import os
 import re
 import shutil
 from html import unescape
@@ -234,6 +235,15 @@ def test_the_list_of_runs_has_environments_models_and_rates(browse: TestClient) 
 
 
 @pytest.mark.slow
+def test_the_list_begins_with_the_run_that_was_started_last(tmp_path: Path) -> None:
+    for name in ("b", "c", "a"):
+        EventLogFile.create(tmp_path / name, recipe=None).close()
+    os.utime(tmp_path / "b" / "events.sqlite", (2**32, 2**32))  # written to since, as a resumed run is
+    page = TestClient(make_app(make_viewer(tmp_path)), base_url=LOOPBACK).get("/").text
+    assert re.findall(r'class="entry" href="/runs/(\w)/', page) == ["a", "c", "b"]
+    assert 'aria-sort="descending"' in page
+
+
 def test_an_ablation_is_listed_with_its_environments_and_compared_as_a_whole(ablated: Path, tmp_path: Path) -> None:
     recipe: Json = {"name": "three", "environment": "banking", "ablation": {"environment": ["banking", "telehealth"]}}
     EventLogFile.create(tmp_path / "three", recipe=recipe).close()
