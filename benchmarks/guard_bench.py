@@ -43,6 +43,7 @@ import time
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import asdict
 from itertools import product
@@ -265,7 +266,9 @@ def model(name: str, base_url: str) -> Policy:
     headers = {"content-type": "application/json", "authorization": f"Bearer {os.environ.get('OPENAI_API_KEY', '')}"}
 
     def decide(case: Case) -> list[bool]:
-        return [ask(case, call) for call in case["calls"]]
+        calls: list[Case] = case["calls"]
+        with ThreadPoolExecutor(len(calls)) as pool:
+            return list(pool.map(ask, [case] * len(calls), calls))
 
     def ask(case: Case, call: Case) -> bool:
         lines = [json.dumps(event, ensure_ascii=False) for event in case["prefix"]] or ["Nothing."]
@@ -273,7 +276,7 @@ def model(name: str, base_url: str) -> Policy:
         text = prompt.substitute(text=case["text"], tools=tools, prefix="\n".join(lines), call=json.dumps(call))
         body = {"model": name, "temperature": 0, "messages": [{"role": "user", "content": text}]}
         request = urllib.request.Request(f"{base_url.rstrip('/')}/chat/completions", json.dumps(body).encode(), headers)
-        with urllib.request.urlopen(request, timeout=300) as answer:
+        with urllib.request.urlopen(request, timeout=3600) as answer:
             said = json.loads(answer.read())["choices"][0]["message"]["content"]
         try:
             return json.loads(said[said.index("{") : said.rindex("}") + 1])["allow"] is True
@@ -286,24 +289,29 @@ def model(name: str, base_url: str) -> Policy:
 # Figures
 
 
-def run(lines: Sequence[Case], policy: Policy) -> dict[str, Any]:
-    """What a guard does in all cases."""
+def run(lines: Sequence[Case], policy: Policy, concurrency: int = 1) -> dict[str, Any]:
+    """What a guard does in all cases, of which so many are decided at a time."""
     worlds = {line["name"]: line for line in lines if "tools" in line}
     counts: Counter[str] = Counter()
     seconds: list[float] = []
-    for case in (line for line in lines if "calls" in line):
-        labels = [call["label"] == "allow" for call in case["calls"]]
-        if not labels:
-            continue
+    cases = [line for line in lines if line.get("calls")]
+
+    def decide(case: Case) -> tuple[list[bool], float]:
         calls = [{"tool": call["tool"], "arguments": call["arguments"]} for call in case["calls"]]
         world = {key: worlds[case["world"]][key] for key in ("tools", "rules", "text")}
         begin = time.perf_counter()
         allowed = policy(
             {**world, "world": case["world"], "prefix": case["prefix"], "now": case["now"], "calls": calls}
         )
-        seconds.append((time.perf_counter() - begin) / len(calls))
-        if len(allowed) != len(calls):
-            raise SystemExit(f"{case['id']}: {len(allowed)} answers to {len(calls)} calls")
+        return allowed, (time.perf_counter() - begin) / len(calls)
+
+    with ThreadPoolExecutor(concurrency) as pool:
+        decided = list(pool.map(decide, cases))
+    for case, (allowed, took) in zip(cases, decided, strict=True):
+        seconds.append(took)
+        labels = [call["label"] == "allow" for call in case["calls"]]
+        if len(allowed) != len(labels):
+            raise SystemExit(f"{case['id']}: {len(allowed)} answers to {len(labels)} calls")
         pairs = [*zip(labels, allowed, strict=True)]
         counts["refuse"] += labels.count(False)
         counts["allow"] += labels.count(True)
@@ -341,11 +349,12 @@ def main() -> None:
     running.add_argument("--guard", default="lawtrace")
     running.add_argument("--model", default="")
     running.add_argument("--base-url", default="https://api.openai.com/v1")
+    running.add_argument("--concurrency", type=int, default=1, help="cases decided at a time")
     options = parser.parse_args()
     logging.disable()
     if options.verb == "run":
         lines = [json.loads(line) for line in options.cases.read_text(encoding="utf-8").splitlines()]
-        print(json.dumps({"guard": options.guard, **run(lines, _policy(options))}))
+        print(json.dumps({"guard": options.guard, **run(lines, _policy(options), options.concurrency)}))
         return
     newest = max((ROOT / "docs" / "tasks").glob("[0-9]*"), key=lambda folder: folder.name)
     with options.out.open("w", encoding="utf-8") as out:
