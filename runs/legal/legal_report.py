@@ -25,7 +25,7 @@ from lawtrace.runs.legal.report_tables import (
 from lawtrace.runs.legal.task_metrics import TaskScore, score_tasks
 from lawtrace.runs.report.content import identify_run
 from lawtrace.runs.report.sections import RunReport, Section
-from lawtrace.runs.report.tables import Figure, filled
+from lawtrace.runs.report.tables import Table, filled
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import file_digest
@@ -78,17 +78,13 @@ def make_legal_report(content: LegalContent) -> RunReport:
         _settings(content.recipe),
         (
             _accuracy_section(tables),
-            *(
-                [Section("tasks", "Scores of tasks", tables=tasks)]
-                if (tasks := filled(task_table(content.tasks)))
-                else []
-            ),
+            *_optional_section("tasks", "Scores of tasks", task_table(content.tasks)),
             Section("baselines", "Baselines without a model", tables=(baseline_table(tables.baselines),)),
             Section("refusals", "Refusals, errors, invalid", tables=(refusal_table(tables),)),
             _pair_section(tables),
             _agreement_section(tables),
             Section("grounding", "Citations", tables=(citation_table(content.cases, content.answers),)),
-            *_decomposition_section(content),
+            *_optional_section("decomposition", "Decomposition", decomposition_table(content.answers)),
             Section("breakdown", "Breakdown", tables=breakdown_tables(content.cases, content.answers)),
             _case_section(content),
         ),
@@ -109,23 +105,20 @@ def _pair_section(tables: LegalTables) -> Section:
 
 
 def _agreement_section(tables: LegalTables) -> Section:
-    contexts = agreement_figures(tables.contexts_agree, "agreement-of-contexts")
-    models = agreement_figures(tables.models_agree, "agreement-of-models")
-    text = [
-        "Cohen's kappa over the questions, mean over the depths. Refusals and unreadable answers count as labels of "
-        "their own; questions without a reply are left out."
+    figures = [
+        *agreement_figures(tables.contexts_agree, "agreement-of-contexts"),
+        *agreement_figures(tables.models_agree, "agreement-of-models"),
     ]
-    text += [f"Between {what}: this needs at least two." for what, drawn in _named(contexts, models) if not drawn]
-    return Section("agreement", "Agreement", text=tuple(text), figures=(*contexts, *models))
+    text = (
+        "Cohen's kappa over the questions, mean over the depths, between contexts and between models. "
+        "Refusals and unreadable answers count as labels of their own; questions without a reply are left out.",
+    )
+    return Section("agreement", "Agreement", text=text, figures=tuple(figures))
 
 
-def _named(contexts: Sequence[Figure], models: Sequence[Figure]) -> tuple[tuple[str, Sequence[Figure]], ...]:
-    return ("contexts", contexts), ("models", models)
-
-
-def _decomposition_section(content: LegalContent) -> list[Section]:
-    tables = filled(decomposition_table(content.answers))
-    return [Section("decomposition", "Decomposition", tables=tables)] if tables else []
+def _optional_section(name: str, title: str, table: Table) -> list[Section]:
+    """A section for a table with rows."""
+    return [Section(name, title, tables=tables)] if (tables := filled(table)) else []
 
 
 def _case_section(content: LegalContent) -> Section:
