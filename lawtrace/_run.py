@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
 from lawtrace.runs.bench_extra import require_bench
@@ -15,6 +16,7 @@ from lawtrace.runs.recipe_checks import prepare_recipe
 from lawtrace.runs.recipe_file import load_recipe, validate_options
 from lawtrace.runs.report.verdict_index import stage_folders
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.model_usage import ModelUsage, conversation_usage
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_task_rows
@@ -32,30 +34,42 @@ if TYPE_CHECKING:
 Source = str | PathLike[str]
 
 _VERDICT_COLUMNS = ("task", "style", "model", "trial", "mode", "shield", "outcome", "goal_reached", "reason")
+_USAGE_COLUMNS = {
+    "prompt_tokens": "prompt_tokens",
+    "completion_tokens": "completion_tokens",
+    "seconds": "seconds",
+    "cost": "money",
+}
+"""Column -> attribute of `ModelUsage`."""
 
 
 class Verdicts(Sequence[Verdict]):
     """The verdicts of a run, or of all variants of an ablation.
 
-    ``rows``: each with its variant, empty without an ablation, and the environment of its task.
+    ``rows``: each with its variant, empty without an ablation, and the environment of its task. ``usage``: that of the
+    model, by the id of the answer.
     """
 
-    def __init__(self, rows: Iterable[tuple[Verdict, str, str]]) -> None:
+    def __init__(
+        self, rows: Iterable[tuple[Verdict, str, str]], usage: Mapping[str, ModelUsage] = MappingProxyType({})
+    ) -> None:
         self._rows = tuple(rows)
+        self._usage = usage
 
     @overload
     def __getitem__(self, index: int) -> Verdict: ...
     @overload
     def __getitem__(self, index: slice) -> "Verdicts": ...
     def __getitem__(self, index: int | slice) -> "Verdict | Verdicts":
-        return self._rows[index][0] if isinstance(index, int) else Verdicts(self._rows[index])
+        return self._rows[index][0] if isinstance(index, int) else Verdicts(self._rows[index], self._usage)
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def to_pandas(self) -> "DataFrame":
         """One row an attempt: variant of an ablation, environment, task, style, model, trial, outcome, goal reached,
-        ids of broken and undetermined rules.
+        ids of broken and undetermined rules; tokens, seconds and cost of the model's answers, missing for baselines and
+        programs, and the cost without a price.
 
         Needs pandas: ``pip install lawtrace[bench]``. Raises InputError without it.
         """
@@ -70,6 +84,9 @@ class Verdicts(Sequence[Verdict]):
         columns |= {name: [getattr(row, name) for row in self] for name in _VERDICT_COLUMNS}
         columns["broken_rules"] = [tuple(rule.rule for rule in row.rules if rule.broken) for row in self]
         columns["undetermined_rules"] = [tuple(rule.rule for rule in row.rules if rule.undetermined) for row in self]
+        used = [self._usage.get(row.answer) for row in self]
+        for column, field in _USAGE_COLUMNS.items():
+            columns[column] = [None if one is None else getattr(one, field) for one in used]
         return pandas.DataFrame(columns)
 
 
@@ -94,7 +111,9 @@ class Run:
         """The verdicts on all attempts; of an ablation those of all variants, in order, without the variants that ended
         before they had any. Raises InputError if the run has none (yet)."""
         folders = stage_folders(RunFolder(self.path))
-        return Verdicts(row for folder, variant in folders for row in _read_verdicts(folder, variant or ""))
+        rows = [row for folder, variant in folders for row in _read_verdicts(folder, variant or "")]
+        with EventLogFile.open(self.path) as event_log:
+            return Verdicts(rows, conversation_usage(event_log))
 
     @property
     def tasks(self) -> tuple[Task, ...]:

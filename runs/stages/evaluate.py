@@ -1,5 +1,6 @@
 """Stages from tasks to verdicts: what each needs, produces and depends on."""
 
+import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 
@@ -15,6 +16,8 @@ from lawtrace.schemas.model_spec import ModelSpec
 from lawtrace.schemas.recipe import HABIT
 from lawtrace.schemas.verdict_rows import Verdict
 
+PARTIAL_SECONDS = 20.0
+"""How often a run writes the attempts that it has, at least; a twentieth of the time goes into writing at most."""
 USUAL_MESSAGES = 3
 """Messages of the user in a dialogue, if the model asks for what it needs."""
 
@@ -71,7 +74,14 @@ async def _attempt(context: StageContext, products: Products) -> Made:
     units = context.shard.of(planned_units(context, products))
     by_id = {task.id: task for task in products[TASKS]}
     made: dict[str, tuple[Attempt, Verdict]] = {}
-    safe = 0
+    safe, next_write = 0, time.monotonic() + PARTIAL_SECONDS
+
+    def write_partial() -> None:
+        nonlocal next_write
+        started = time.monotonic()
+        _write_partial(context, [made[unit.key] for unit in units if unit.key in made])
+        took = time.monotonic() - started
+        next_write = started + took + max(PARTIAL_SECONDS, 20 * took)
 
     def note() -> str:
         judged = f"{safe} of {len(made)} safe successes" if made else ""
@@ -86,19 +96,21 @@ async def _attempt(context: StageContext, products: Products) -> Made:
             made[attempt.answer.id] = attempt, verdict
             safe += verdict.outcome == "safe_success"
             step()
+            if time.monotonic() >= next_write:
+                write_partial()
 
         keys = [Unit(unit.key, (unit.key,)) for unit in units]
         try:
             rows = await make_units(context, products, (TASKS, HABITS), prepare_attempts, keys, tally)
         except BaseException:
-            _write_partial(context, [made[unit.key] for unit in units if unit.key in made])
+            write_partial()
             raise
     return Made(complete=all(row.invalid is None for row in rows)).add(ATTEMPTS, rows)
 
 
 def _write_partial(context: StageContext, made: Sequence[tuple[Attempt, Verdict]]) -> None:
-    """What a run that stops has made so far, for `lawtrace report`. The resumed run makes the files again; those of a
-    run that ended before are kept."""
+    """What a run has made so far, for `lawtrace report` if it stops or is killed. The resumed run makes the files
+    again; those of a run that ended before are kept."""
     folder = RunFolder(context.folder)
     if made and context.variant is None and context.shard.is_whole and not folder.findings.exists():
         ATTEMPTS.write(folder.attempts, [attempt for attempt, _ in made])

@@ -80,6 +80,30 @@ def measure_usage(event_log: EventLogFile, prices: Mapping[str, Price]) -> tuple
     return tuple(sorted(lines.values(), key=lambda line: (roles.index(line.role), line.model)))
 
 
+def conversation_usage(event_log: EventLogFile) -> Mapping[str, ModelUsage]:
+    """The usage of the model under test by the id of its conversation. A replayed answer counts as when it was made."""
+    prices = prices_of(event_log)
+    query = (
+        "SELECT name, payload ->> '$.context.model', count(*), sum(payload ->> '$.prompt_tokens'),"
+        " sum(payload ->> '$.completion_tokens'), sum(payload ->> '$.latency_ms') / 1000"
+        " FROM entries JOIN conversations ON conversations.id = conversation WHERE kind = 'model_call'"
+        " AND role = 'executor' AND (payload ->> '$.paid' OR payload ->> '$.replayed') GROUP BY 1, 2"
+    )
+    found: dict[str, ModelUsage] = {}
+    for name, model, asked, prompt, completion, seconds in event_log.rows(query):
+        price = prices.get(model)
+        found[name] = ModelUsage(
+            "executor",
+            model,
+            asked,
+            prompt_tokens=prompt,
+            completion_tokens=completion,
+            seconds=round(seconds, 3),
+            money=price.of(prompt, completion) if price else None,
+        )
+    return found
+
+
 def prices_of(event_log: EventLogFile) -> Mapping[str, Price]:
     """The prices of the run's recipe, by model."""
     recipe = event_log.recipe

@@ -7,11 +7,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from lawtrace import load_run
 from lawtrace.runs.report.run_index import state_of
+from lawtrace.runs.stages import evaluate
 from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.schemas.verdict_rows import Verdict
 from tests.support.openai_server import Hang, serving
 from tests.support.pages import ROOT
 from tests.support.shell import Shell
@@ -79,6 +84,41 @@ def test_what_a_stopped_run_has_judged_can_be_reported(lawtrace: Shell, monkeypa
         lawtrace.json("resume", "run", "--budget", "messages=4")
         assert len(server.requests) == 4
     assert "attempts are missing" not in lawtrace("report", "run")[1]
+
+
+def test_what_a_run_has_judged_is_written_while_it_goes_on(lawtrace: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluate, "PARTIAL_SECONDS", 0.0)
+    tasks = ROOT / "docs" / "tasks" / "1.3" / "banking.jsonl"
+    seen: list[int] = []
+
+    def answer(request: object) -> str:
+        deadline = time.monotonic() + 20
+        while len(server.requests) == 3 and not Path("run/verdicts.jsonl").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        seen.append(len(read_rows(Path("run/verdicts.jsonl"), Verdict)) if len(server.requests) == 3 else 0)
+        return "```python\npass\n```"
+
+    with serving(answer) as server:
+        server.connect(monkeypatch)
+        run = (
+            "run",
+            "--tasks",
+            tasks,
+            "--limit",
+            "2",
+            "--model",
+            "openai:tester",
+            "--concurrency",
+            "1",
+            "--out",
+            "run",
+        )
+        assert lawtrace(*run)[0] == 0
+    assert (len(seen), seen[2] in (1, 2)) == (4, True)
+    frame: Any = load_run("run").verdicts.to_pandas()
+    assert (frame.prompt_tokens > 0).all()
+    assert (frame.seconds > 0).all()
+    assert frame.cost.isna().all()
 
 
 @pytest.mark.slow
