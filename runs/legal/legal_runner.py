@@ -10,7 +10,15 @@ from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.legal.dataset import LegalDataset, load_dataset
 from lawtrace.environments.legal.retrieval.embedding import Encoder, Pooling
 from lawtrace.environments.progress import NoProgress, StageProgress
-from lawtrace.runs.legal.legal_files import ANSWERS, CASES, DATASET_ISSUES, RETRIEVED, AnswerRow, DatasetIssues
+from lawtrace.runs.legal.legal_files import (
+    ANSWERS,
+    CASES,
+    DATASET_ISSUES,
+    RETRIEVED,
+    AnswerRow,
+    DatasetIssues,
+    RetrievedRow,
+)
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_stages import AnswerMaker, answer_units, ask_for_answers, copy_answer, encoders, retrieve
 from lawtrace.runs.runner import Runner, open_store
@@ -88,7 +96,12 @@ LEGAL_STAGES: tuple[Stage[LegalContext, LegalContext], ...] = (
         name="retrieval",
         produces=(RETRIEVED,),
         needs=lambda _: (CASES,),
-        depends=lambda context: context.recipe_key("contexts", "retrievers", "depths", "share", "embedding"),
+        depends=lambda context: {
+            **context.recipe_key("contexts", "retrievers", "depths", "share", "embedding"),
+            "rows": RetrievedRow.model_fields[
+                "schema_version"
+            ].default,  # `--reuse` takes no file of an earlier version
+        },
         run=_retrieve,
     ),
     Stage(name="answers", produces=(ANSWERS,), needs=_answers_need, depends=_answers_depend, run=_answer),
