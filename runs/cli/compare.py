@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from pydantic import TypeAdapter
 from rich.console import RenderableType
+from rich.text import Text
 
 from lawtrace.runs.cli.options import BrokenRuleOption, FactOption, VerdictOption
 from lawtrace.runs.cli.output import print_note, problem_notes
@@ -55,6 +56,8 @@ def _shown(comparison: RunComparison) -> Iterator[RenderableType]:
         if roles:
             yield Note(f"{side}: {visible(roles)}")
     yield report_table(comparison_table(comparison))
+    if comparison.evaluators:
+        yield Text(visible(str(comparison.evaluators)))
     for flip in comparison.flips[:MAX_FLIPS]:
         before, after = (outcome_label(outcome).label for outcome in flip.outcomes)
         trial = f", trial {flip.trial + 1}" if flip.trial else ""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from lawtrace.runs.published import is_comparison, published_evaluation
 from lawtrace.runs.report.attempt_filter import ANY, AttemptFilter
+from lawtrace.runs.report.evaluator_agreement import EvaluatorAgreement, compare_evaluators
 from lawtrace.runs.report.outcome_tables import paired_cells
 from lawtrace.runs.report.run_kinds import GradedUnit, RunKind, run_kind_of
 from lawtrace.runs.report.tables import Column, Table, make_table, share
@@ -112,6 +113,7 @@ class RunComparison:
         success: the name of the compared rate; ``unit``: of what `ComparedModel.style` is.
         roles: of runs of another kind, the model of each role on each side.
         paired_by: what identifies an attempt; ``intervals`` and ``test``: how intervals and p values are made.
+        evaluators: how far two evaluators of requests agree, if the role has changed.
     """
 
     sides: tuple[str, str]
@@ -125,6 +127,7 @@ class RunComparison:
     paired_by: str = "task, style and trial"
     intervals: str = "bootstrap over tasks"
     test: str = "exact McNemar, which treats attempts as independent"
+    evaluators: EvaluatorAgreement | None = None
 
 
 def read_side(path: Path) -> ComparisonSide:
@@ -177,7 +180,8 @@ def compare_folders(
         raise InputError(f"{first} is given twice; give two runs, or two of its models with --model and --against")
     if run_kind_of(first) is not run_kind_of(second):
         raise InputError(f"{first} and {second} are runs of different kinds; compare runs over the same tasks")
-    return compare_runs(read_side(first), read_side(second), models, flips)
+    found = compare_runs(read_side(first), read_side(second), models, flips)
+    return found if run_kind_of(first) else replace(found, evaluators=compare_evaluators(first, second))
 
 
 def compare_runs(

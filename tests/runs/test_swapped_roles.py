@@ -88,6 +88,35 @@ def test_one_role_is_swapped(lawtrace: Shell, tmp_path: Path, monkeypatch: pytes
         assert line["prompt_version"] >= 1
 
 
+@pytest.mark.slow
+def test_two_evaluators_of_the_same_drafts_are_compared(
+    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = tmp_path / "judged.toml"
+    recipe.write_text(
+        '[tasks]\ncount = 2\nspare = 1\n[attempts]\nmodels = ["baseline:reference"]\nbaselines = false\n',
+        encoding="utf-8",
+    )
+
+    def judge(request: Mapping[str, Any]) -> str:
+        natural = len(server.requests) > 1
+        return json.dumps({"unambiguous": True, "masked": True, "natural": natural, "objections": ["say it simply"]})
+
+    assert lawtrace("run", recipe, "--out", "one")[0] == 0
+    with serving(judge) as server:
+        server.connect(monkeypatch)
+        code, _, err = lawtrace(
+            "run", recipe, "--set", "models.masking_evaluator=openai:judge", "--out", "two", "--concurrency", "1"
+        )
+    assert code == 0, err
+    found = lawtrace.json("compare", "one", "two")["evaluators"]
+    assert (found["models"], found["only_first"], found["only_second"]) == (["offline", "openai:judge"], 1, 0)
+    assert found["both"] == 3
+    assert (found["agreement"], found["kappa"]) == (0.75, 0.0)
+    shown = " ".join(lawtrace("compare", "one", "two")[1].split())
+    assert "Evaluators offline and openai:judge on 4 drafts that both saw: agreement 75.0 %, kappa 0.00." in shown
+
+
 def test_a_reader_that_cannot_read_what_is_written_is_an_error_before_the_run(lawtrace: Shell, tmp_path: Path) -> None:
     recipe = tmp_path / "blind.toml"
     recipe.write_text(
