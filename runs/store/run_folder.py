@@ -33,8 +33,11 @@ class RunFolder:
         if not self.path.is_dir():
             raise InputError(f"{self.path}: there is no such run folder; `lawtrace run` makes one")
         if not any(file.name == "events.sqlite" or file.suffix == ".jsonl" for file in self.path.iterdir()):
-            raise InputError(f"{self.path} holds no run; give the folder of one, such as {self.path}/NAME")
+            raise self._no_run()
         return self
+
+    def _no_run(self) -> InputError:
+        return InputError(f"{self.path} holds no run; give the folder of one, such as {self.path}/NAME")
 
     @property
     def stopped_early(self) -> bool:
@@ -44,6 +47,8 @@ class RunFolder:
     def judged(self) -> "RunFolder":
         """This folder, if it holds a run with verdicts. Raises InputError."""
         if not self.existing().verdicts.exists():
+            if not (self.path / "events.sqlite").exists():
+                raise self._no_run()
             raise InputError(f"{self.path}: the run has no verdicts yet; `lawtrace resume {self.path}` continues it")
         return self
 

@@ -122,6 +122,8 @@ def _read_document(path: Path, file: BinaryIO, lists: Collection[str]) -> Iterat
         rest = _rest(path, file, field, number)
         if rest is None:
             reason = f"the JSON breaks off or is malformed after {number} entries: {_one_line(error)}"
+            if number == 0:
+                raise InputError(f"{path}: {reason}") from error
             yield unreadable(f"{path}, {what}entry {number + 1}", f"{path.stem}, entry {number + 1}", reason)
         for value in rest or ():
             number += 1

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
+from lawtrace.runs.store.event_log_file import EventLogFile
 from tests.support.shell import Shell
 
 
@@ -31,6 +32,7 @@ FILES = {
     "empty.toml": "",
     "run/tasks.jsonl": TASK_FILE,
     "audit.jsonl": "",
+    "cut.json": '[{"messages":',
     "empty/README": "",
     "desk/laws.toml": "",
 }
@@ -42,11 +44,13 @@ ROWS = (
     Row("run --tasks desk", 2, ("desk: no task file in this folder; name a file, a release or a run",)),
     Row("run --limit 3", 2, ("--task and --limit choose from the tasks of --tasks FILE; --count says how many",)),
     Row("tasks check run", 2, ("run: not a release: it has no manifest.json; did you mean run/tasks.jsonl?",)),
-    Row("compare run nosuch", 2, ("run: the run has no verdicts yet; `lawtrace resume run` continues it",)),
+    Row("compare begun nosuch", 2, ("begun: the run has no verdicts yet; `lawtrace resume begun` continues it",)),
+    Row("compare run nosuch", 2, ("run holds no run; give the folder of one, such as run/NAME",)),
+    Row("audit cut.json --out cut.jsonl", 2, ("cut.json: the JSON breaks off or is malformed after 0 entries",)),
     Row("compare run run", 2, ("run is given twice; give two runs, or two of its models with --model and --against",)),
     Row("compare newer.jsonl run", 2, ("newer.jsonl: a file; give the folder of a run",)),
     Row("report newer.jsonl", 2, ("newer.jsonl: a file; give the folder of a run",)),
-    Row("report run nosuch", 1, ("Left out: run: the run has no verdicts", "Left out: nosuch: there is no such run")),
+    Row("report run nosuch", 1, ("Left out: run holds no run", "Left out: nosuch: there is no such run")),
     Row("rules check --rules empty.toml", 2, ("empty.toml: is empty; write a rule as a [[rules]] table",)),
     Row("audit nosuch.json", 2, ("nosuch.json: cannot be read: No such file or directory",)),
     Row("messages empty", 2, ("empty has no event log",)),
@@ -67,6 +71,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
+    EventLogFile.create(tmp_path / "begun", recipe=None).close()
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
