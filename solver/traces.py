@@ -112,6 +112,7 @@ def stated_reasons(environment: Environment, events: Iterable[Event]) -> dict[st
         if event.tool == environment.declines
         for parameter in environment.tools[event.tool].parameters
         if isinstance(parameter.type, Choice) and parameter.name in event.arguments
+        if parameter.name != "request" or not environment.declined_as
     }
 
 

@@ -39,6 +39,8 @@ class Environment:
         facts: fields of the initial state that decide what the law asks.
         declines: the tool that tells the user that a request is declined, and why. No compliance tool, since what it
             writes is the goal where there is no lawful way to do what was asked.
+        declined_as: the value of the argument ``request`` of that tool for what each tool does, by tool, where it says
+            what is declined.
         simulated: whether there is a state, so that calls can be simulated. The tools of an environment without state
             have parameters and types of results, no effects; audits need nothing else.
     """
@@ -53,6 +55,7 @@ class Environment:
     clock: Clock = field(default=Clock(), repr=False)
     facts: tuple[Fact, ...] = ()
     declines: str | None = None
+    declined_as: Mapping[str, str] = field(default_factory=dict[str, str])
     simulated: bool = True
     version: str = "1"
     agenda: tuple[Happening, ...] = ()
@@ -78,6 +81,8 @@ class Environment:
                 f"environment {self.name!r}: {self.declines!r}, which declines requests, must be one of its tools "
                 "and no compliance tool"
             )
+        if odd := [name for name in self.declined_as if name not in self.tools]:
+            raise InputError(f"environment {self.name!r}: declined_as names {odd[0]!r}, which is not one of its tools")
         for tool in self.tools.values():
             validate_tool(self.name, self.entities, tool, simulated=self.simulated)
         object.__setattr__(self, "agenda", tuple(self.agenda))  # a list is taken, too

@@ -20,6 +20,8 @@ def reasons_to_decline(environment: Environment) -> list[dict[str, Json]]:
     if environment.declines is None:
         return []
     types = {one.name: one.type for one in environment.tools[environment.declines].parameters}
+    if environment.declined_as:
+        types.pop("request", None)
     options = {name: of.options for name, of in types.items() if isinstance(of, Choice)}
     return [dict(zip(options, chosen, strict=True)) for chosen in product(*options.values())]
 
@@ -33,7 +35,9 @@ def refusing_session(
     for number, call in enumerate(requested):
         changes = call.event.tool in environment.changing_tools
         arguments = call.arguments(lambda step: session.events[place[step]].result if step in place else None)
-        if changes and not _declined(environment, session, {**call.event.arguments, **(arguments or {})}, reason):
+        kind = environment.declined_as.get(call.event.tool)
+        said = {**reason, "request": kind} if kind else reason
+        if changes and not _declined(environment, session, {**call.event.arguments, **(arguments or {})}, said):
             return None
         if not changes and arguments is not None:
             place[number] = len(session.events)

@@ -157,6 +157,10 @@ class Completer:
         declines = self._environment.tools[self._environment.declines]
         told = str(Atom(declines.name))
         demanded = {"one refusal": f"F {told} & G({told} -> WX G !{told})"}
+        as_declined = self._environment.declined_as
+        if kinds := {as_declined[call.event.tool] for call in requested if call.event.tool in as_declined}:
+            of_kind = " | ".join(f"{told}(request == {_literal(kind)})" for kind in sorted(kinds))
+            demanded["what was asked"] = f"G({told} -> {of_kind})"
         reading = [call for call in requested if not self._environment.tools[call.event.tool].written_tables]
         for tool in dict.fromkeys(call.event.tool for call in reading):
             some = " | ".join(_atom(call) for call in reading if call.event.tool == tool)

@@ -67,4 +67,9 @@ ENVIRONMENT = s.Environment(
     agenda=AGENDA,
     facts=FACTS,
     declines="DeclineRequest",
+    declined_as={
+        tool.name: "a fee for it" if tool is request_tools.CHARGE_FEE else "the request"
+        for tool in TOOLS
+        if tool.written_tables and not tool.compliance and tool is not request_tools.DECLINE_REQUEST
+    },
 )

@@ -47,6 +47,7 @@ REQUESTER_KIND = s.Choice(
     )
 )
 PROOF = s.Choice(("photo identification", "official credentials", "call back"))
+DECLINED = s.Choice(("the request", "a fee for it"))
 GROUND = s.Choice(
     (
         "no valid authorization",
@@ -243,7 +244,9 @@ FEES = s.table("fees", "fee", prefix="FE-", fee_id=s.TEXT, request_id=s.TEXT, am
 NEWS = s.table("news", "piece of news", prefix="NW-", news_id=s.TEXT, request_id=s.TEXT)
 ROOMS_TOLD = s.table("rooms_told", "room told", prefix="RM-", room_id=s.TEXT, request_id=s.TEXT)
 FLYERS = s.table("flyers", "flyer", prefix="FL-", flyer_id=s.TEXT, request_id=s.TEXT)
-REFUSALS = s.table("refusals", "refusal", prefix="NO-", refusal_id=s.TEXT, request_id=s.TEXT, ground=GROUND)
+REFUSALS = s.table(
+    "refusals", "refusal", prefix="NO-", refusal_id=s.TEXT, request_id=s.TEXT, request=DECLINED, ground=GROUND
+)
 
 OPINIONS = s.table(
     "opinions", "opinion", prefix="OP-", opinion_id=s.TEXT, request_id=s.TEXT, opinion=s.Choice(("agrees", "objects"))

@@ -294,12 +294,19 @@ DECLINE_REQUEST = s.Tool(
     name="DeclineRequest",
     summary="Declines a request, or a fee for it, and tells the person who wanted it done, with the reason.",
     phrases=s.Phrases(
-        step='Turn down {request_id}, for the reason "{ground}".',
-        outcome='{request_id} has been turned down, for the reason "{ground}".',
+        step='Turn down {request} of {request_id}, for the reason "{ground}".',
+        outcome='{request} of {request_id} has been turned down, for the reason "{ground}".',
     ),
-    parameters=(request_parameter("The request."), s.option("ground", e.GROUND, "Why.")),
-    raises=(unknown(e.REQUESTS), s.Raises(s.INVALID_REQUEST, "The 'ground' is not one of the grounds.")),
-    effects=(s.register(e.REFUSALS, "request_id", "ground"),),
+    parameters=(
+        request_parameter("The request."),
+        s.option("request", e.DECLINED, "What is declined: the request itself, or only that a fee is billed for it."),
+        s.option("ground", e.GROUND, "Why."),
+    ),
+    raises=(
+        unknown(e.REQUESTS),
+        s.Raises(s.INVALID_REQUEST, "The 'request' or the 'ground' is not one of those listed."),
+    ),
+    effects=(s.register(e.REFUSALS, "request_id", "request", "ground"),),
     results=(s.success_result("Whether the request was closed."),),
     critical=True,
 )

@@ -38,5 +38,6 @@ ENVIRONMENT = s.Environment(
     agenda=AGENDA,
     facts=FACTS,
     declines=claim_tools.DECLINE_REQUEST.name,
+    declined_as=claim_tools.DECLINED_AS,
     version="3",
 )

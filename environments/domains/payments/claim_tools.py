@@ -5,20 +5,38 @@ from lawtrace.environments import spec as s
 from . import entities as e
 from .terms import DONE, TRANSACTION, transaction
 
-NAMED: tuple[tuple[s.Entity, str], ...] = (
-    (e.STATEMENTS, "name"),
-    (e.PAYEES, "name"),
-    (e.CARDS, "nickname"),
-    (e.ORDERS, "description"),
-    (e.TRANSACTIONS, "description"),
-    (e.PROVIDERS, "name"),
-)
-"""What a request can be about, with the field of its name."""
+NAMED: dict[str, tuple[s.Entity, str]] = {
+    "transfer": (e.PAYEES, "name"),
+    "standing order": (e.PAYEES, "name"),
+    "contactless payment": (e.CARDS, "nickname"),
+    "trusted payee": (e.PAYEES, "name"),
+    "unblocking of a card": (e.CARDS, "nickname"),
+    "revocation": (e.ORDERS, "description"),
+    "refund": (e.TRANSACTIONS, "description"),
+    "access of a provider": (e.PROVIDERS, "name"),
+    "statement": (e.STATEMENTS, "name"),
+}
+"""What each kind of request is about, with the field of its name."""
 
-subject = s.argument("subject")
-_is_on_file = s.exists(e.STATEMENTS, lambda row: row.name == subject)
-for _entity, _field in NAMED[1:]:
-    _is_on_file = _is_on_file | s.exists(_entity, lambda row, field=_field: getattr(row, field) == subject)
+DECLINED_AS = {
+    "SendPayment": "transfer",
+    "SchedulePayment": "transfer",
+    "CreateStandingOrder": "standing order",
+    "ApproveContactless": "contactless payment",
+    "TrustPayee": "trusted payee",
+    "UnblockCard": "unblocking of a card",
+    "CancelOrder": "revocation",
+    "RefundTransaction": "refund",
+    "ShareAccountData": "access of a provider",
+    "ShowStatement": "statement",
+}
+"""The kind of request that each tool serves."""
+
+subject, request = s.argument("subject"), s.argument("request")
+_is_on_file: s.Term = s.constant(value=False)
+for _kind, (_entity, _field) in NAMED.items():
+    _of_name = s.exists(_entity, lambda row, field=_field: getattr(row, field) == subject)
+    _is_on_file = _is_on_file | ((request == _kind) & _of_name)
 
 
 def _claimed(row: s.RowVariable) -> s.Term:
@@ -60,24 +78,25 @@ DECLINE_REQUEST = s.Tool(
     name="DeclineRequest",
     summary="Tells the customer that a request is declined, and why.",
     phrases=s.Phrases(
-        step="Decline what was asked about {subject}, with the reason that {reason}.",
-        outcome="What was asked about {subject} has been declined, with the reason that {reason}.",
+        step="Decline the {request} about {subject}, with the reason that {reason}.",
+        outcome="The {request} about {subject} has been declined, with the reason that {reason}.",
     ),
     parameters=(
+        s.option("request", e.REQUEST, "What is declined."),
         s.Parameter(
             "subject",
             s.TEXT,
             "What the request was about, by its full name on file: the payee of a payment or standing order, or one to "
             "be trusted; the provider that was to see an account; the order, transaction, card or statement.",
-            s.FromUser(s.AnySampler(tuple(s.FieldValue(entity, field) for entity, field in NAMED))),
+            s.FromUser(s.AnySampler(tuple(s.FieldValue(*named) for named in {of[0].table: of for of in NAMED.values()}.values()))),
         ),
         s.option("reason", e.REASON, "What the customer is told as the reason."),
     ),
     raises=(
-        s.Raises(s.NOT_FOUND, "Nothing on file has the name 'subject'.", ~_is_on_file),
-        s.Raises(s.INVALID_REQUEST, "The 'reason' is not one of the reasons."),
+        s.Raises(s.NOT_FOUND, "Nothing on file that such a request can be about has the name 'subject'.", ~_is_on_file),
+        s.Raises(s.INVALID_REQUEST, "The 'request' or the 'reason' is not one of those listed."),
     ),
-    effects=(s.register(e.REFUSALS, "subject", "reason"),),
+    effects=(s.register(e.REFUSALS, "request", "subject", "reason"),),
     results=(DONE,),
     critical=True,
 )

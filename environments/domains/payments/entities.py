@@ -41,6 +41,20 @@ REASON = s.Choice(
     )
 )
 
+REQUEST = s.Choice(
+    (
+        "transfer",
+        "standing order",
+        "contactless payment",
+        "trusted payee",
+        "unblocking of a card",
+        "revocation",
+        "refund",
+        "access of a provider",
+        "statement",
+    )
+)
+
 ACCOUNTS = s.table(
     "accounts",
     "account",
@@ -187,7 +201,9 @@ TAPS = s.table("taps", "contactless payment", prefix="CT-", tap_id=s.TEXT, card_
 REFUNDS = s.table("refunds", "refund", prefix="RF-", refund_id=s.TEXT, transaction_id=s.TEXT, amount=s.MONEY)
 VIEWS = s.table("views", "view", prefix="VW-", view_id=s.TEXT, statement_id=s.TEXT, days_back=s.INTEGER)
 SHARINGS = s.table("sharings", "answer", prefix="SH-", sharing_id=s.TEXT, provider_id=s.TEXT, account_id=s.TEXT)
-REFUSALS = s.table("refusals", "refusal", prefix="RL-", refusal_id=s.TEXT, subject=s.TEXT, reason=REASON)
+REFUSALS = s.table(
+    "refusals", "refusal", prefix="RL-", refusal_id=s.TEXT, request=REQUEST, subject=s.TEXT, reason=REASON
+)
 
 SCREENINGS = s.table("screenings", "screening", prefix="SC-", screening_id=s.TEXT, payee_id=s.TEXT, amount=s.MONEY)
 PRESENTED = s.table("presented", "confirmation page", prefix="PG-", page_id=s.TEXT, payee_id=s.TEXT, amount=s.MONEY)

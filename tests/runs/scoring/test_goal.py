@@ -83,11 +83,11 @@ def fee_desk() -> tuple[Desk, dict[str, Call]]:
     calls: dict[str, Call] = {
         "find": ("FindRequest", {name: request[name] for name in ("patient_name", "requester_name")}),
         "open": ("OpenRequest", {"request_id": key}),
-        "refuse": ("DeclineRequest", {"request_id": key, "ground": "no fee is due"}),
+        "refuse": ("DeclineRequest", {"request_id": key, "request": "a fee for it", "ground": "no fee is due"}),
         "look": ("OpenPatientFile", {"patient_id": patient}),
         "scope": ("SetScope", {"request_id": key, "scope": request["period"]}),
         "send": ("SendAccounting", {"request_id": key}),
-        "untrue": ("DeclineRequest", {"request_id": key, "ground": "fee not accepted"}),
+        "untrue": ("DeclineRequest", {"request_id": key, "request": "a fee for it", "ground": "fee not accepted"}),
     }
     return Desk("clinic", tables, [calls[name] for name in ("find", "open", "refuse")]), calls
 
