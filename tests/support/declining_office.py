@@ -54,6 +54,26 @@ WORLD: Environment = replace(
     facts=(KIND, SENT),
     declines=DECLINE.name,
 )
+DECLINED = Choice(("an inspection", "a dispatch"))
+WORLD_OF_KINDS: Environment = replace(
+    WORLD,
+    tools={
+        **WORLD.tools,
+        DECLINE.name: replace(
+            DECLINE,
+            parameters=(
+                *DECLINE.parameters,
+                Parameter("request", DECLINED, "What is declined.", FromUser(OneOf(DECLINED.options)), malformed=None),
+            ),
+            phrases=Phrases(
+                "Tell why {request} of {parcel_id} is declined: {reason}.",
+                "it was told that {request} of {parcel_id} is declined: {reason}.",
+            ),
+        ),
+    },
+    declined_as={"SendParcel": "a dispatch", "InspectParcel": "an inspection"},
+)
+"""The same office, where the tool says what is declined."""
 SHOWN = 'forall p: G({} -> O InspectParcel(parcel_id == p, result.parcel.kind == "{}"))'
 STURDY_ONLY = Rule(id="sturdy only", formula=SHOWN.format("SendParcel(parcel_id == p)", "sturdy"))
 TRUE_REASON = Rule(

@@ -32,6 +32,7 @@ DECLINED_AS = {
 }
 """The kind of request that each tool serves."""
 
+_BY_TABLE = {named[0].table: named for named in NAMED.values()}
 subject, request = s.argument("subject"), s.argument("request")
 _is_on_file: s.Term = s.constant(value=False)
 for _kind, (_entity, _field) in NAMED.items():
@@ -88,7 +89,7 @@ DECLINE_REQUEST = s.Tool(
             s.TEXT,
             "What the request was about, by its full name on file: the payee of a payment or standing order, or one to "
             "be trusted; the provider that was to see an account; the order, transaction, card or statement.",
-            s.FromUser(s.AnySampler(tuple(s.FieldValue(*named) for named in {of[0].table: of for of in NAMED.values()}.values()))),
+            s.FromUser(s.AnySampler(tuple(s.FieldValue(*named) for named in _BY_TABLE.values()))),
         ),
         s.option("reason", e.REASON, "What the customer is told as the reason."),
     ),

@@ -3,7 +3,7 @@
 import pytest
 
 from lawtrace.solver.habits.refusals import reasons_to_decline, refusing_calls, refusing_session
-from tests.support.declining_office import WORLD, initial_state, request
+from tests.support.declining_office import WORLD, WORLD_OF_KINDS, initial_state, request
 from tests.support.parcel_office import OFFICE
 
 FRAGILE = initial_state("fragile")
@@ -26,6 +26,13 @@ def test_the_first_reason_that_completes_is_taken() -> None:
     calls = refusing_calls(WORLD, FRAGILE, REQUEST)
     assert calls is not None
     assert calls[-1].event.arguments["reason"] == "it is fragile"
+
+
+def test_it_is_said_what_is_declined() -> None:
+    assert reasons_to_decline(WORLD_OF_KINDS) == reasons_to_decline(WORLD)
+    calls = refusing_calls(WORLD_OF_KINDS, FRAGILE, REQUEST)
+    assert calls is not None
+    assert calls[-1].event.arguments["request"] == "a dispatch"
 
 
 @pytest.mark.parametrize("requested", [REQUEST, ()])

@@ -29,7 +29,7 @@ from lawtrace.solver.planner.requests import RequestWriter
 from lawtrace.solver.rules import Rule, load_rules
 from lawtrace.solver.search.problem import Found, Unknown
 from lawtrace.solver.traces import PlannedCall, Trace, replay
-from tests.support.declining_office import BAN, DUTIES, STURDY_ONLY, WORLD, initial_state, request
+from tests.support.declining_office import BAN, DUTIES, STURDY_ONLY, WORLD, WORLD_OF_KINDS, initial_state, request
 
 NAMES = ("kinds", "reasons")
 QUESTIONS = {
@@ -67,6 +67,12 @@ def test_what_is_prohibited_by_one_reading_is_done_by_the_other() -> None:
         (None, {"kinds": ("lenient",)}),
     ]
     assert [end.trace.tools[-1] for end in ends] == ["DeclineParcel", "SendParcel"]
+
+
+def test_an_end_declines_what_was_asked() -> None:
+    (end,) = EndSearch(WORLD_OF_KINDS, BAN, Completer(WORLD_OF_KINDS, BAN)).refusals(FRAGILE, REQUEST)
+    assert isinstance(end, PlannedEnd)
+    assert (end.declined, end.trace.events[-1].arguments["request"]) == ("it is fragile", "a dispatch")
 
 
 def test_nothing_is_declined_that_can_be_done() -> None:
