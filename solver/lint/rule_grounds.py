@@ -5,7 +5,8 @@
 
 The reader is a model under test: it has the provisions (their texts, not the `reading`) and the documentation of the
 tools without hints. A constant of a rule is *ungrounded* if it stands neither in a cited provision, nor in another
-paragraph of the same article or point of the same list, nor in the documentation of a tool that the rule names.
+paragraph of the same article or point of the same list, nor in the documentation of a tool that the rule names. A rule
+under a reading may take it from the owner's manual, too, which is shown beside the law.
 
 Numbers are compared by value, in digits or words: *five minutes* says 300 s and *50 cents* 0.50. True, false, zero and
 one need no ground, nor does what a user's message says, which is not the reader's choice.
@@ -86,7 +87,8 @@ def _find(environment: Environment, regulation: Regulation, rule: Rule) -> Itera
     decided = bool(law) and all(regulation.cited(citation) for citation in rule.provisions)
     near = [provision.words() for provision in _siblings(regulation, cited)]
     happens = [happening.description for happening in environment.agenda]
-    texts = [*law, *near, environment.summary, *happens, *(_documentation(environment.tools[name]) for name in named)]
+    owner = regulation.manual if rule.under else ()
+    texts = [*law, *near, *owner, environment.summary, *happens, *(_documentation(environment.tools[name]) for name in named)]
     numbers = frozenset[float]().union(*map(_numbers, texts))
     for constant, place in dict.fromkeys(_constants(rule.parsed)):
         if isinstance(constant, str):
