@@ -138,8 +138,8 @@ def banking() -> None:
 @case()
 def pairs() -> None:
     """The pairs of the demo, with their recorded solver."""
-    models = (word for one in ("replay:pairs-payments#solver", "baseline:habit") for word in ("--model", one))
-    run("--tasks", ROOT / "docs/tasks/pairs/payments.jsonl", *models)
+    models = (word for one in ("replay:pairs-privacy#solver", "baseline:habit") for word in ("--model", one))
+    run("--tasks", ROOT / "docs/tasks/pairs/privacy_desk.jsonl", *models)
 
 
 @case()

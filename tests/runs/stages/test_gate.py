@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -19,15 +18,14 @@ from lawtrace.schemas.task_rows import End, Harbour
 from lawtrace.solver.habits.refusals import reasons_to_decline, refusing_session
 from lawtrace.solver.masking.instructions import requested_calls
 from lawtrace.solver.traces import Trace, replay
-
-PAIRS = Path(__file__).parents[3] / "docs/tasks/pairs/payments.jsonl"
+from tests.support.released import tasks_of
 
 
 @cache
 def pair() -> tuple[Task, Task, Domain]:
-    """A statement that is to be shown; on the second side the last authenticated view is too long ago."""
-    tasks, domain = read_tasks(PAIRS, None)
-    return tasks[4], tasks[5], domain
+    """A transfer that is to be made; on the second side the password is on a list of stolen ones."""
+    tasks, domain = read_tasks(tasks_of("payments"), None)
+    return tasks[0], tasks[1], domain
 
 
 def found(*tasks: Task) -> set[tuple[str, str]]:
@@ -49,7 +47,7 @@ def found(*tasks: Task) -> set[tuple[str, str]]:
     }
 
 
-def test_a_released_pair_passes() -> None:
+def test_a_sound_pair_passes() -> None:
     first, second, _ = pair()
     assert found(first, second) == set()
 
