@@ -88,7 +88,8 @@ def _find(environment: Environment, regulation: Regulation, rule: Rule) -> Itera
     near = [provision.words() for provision in _siblings(regulation, cited)]
     happens = [happening.description for happening in environment.agenda]
     owner = regulation.manual if rule.under else ()
-    texts = [*law, *near, *owner, environment.summary, *happens, *(_documentation(environment.tools[name]) for name in named)]
+    tools = [_documentation(environment.tools[name]) for name in named]
+    texts = [*law, *near, *owner, environment.summary, *happens, *tools]
     numbers = frozenset[float]().union(*map(_numbers, texts))
     for constant, place in dict.fromkeys(_constants(rule.parsed)):
         if isinstance(constant, str):

@@ -104,9 +104,9 @@ READ_DATA_SHEET = s.Tool(
         _record("legal_basis", "The legal basis for using them.", "contract"),
         _record(
             "kept_for",
-            "What needs them apart from that purpose: a 'legal obligation' of the company, such as one of tax law, to keep "
-            "them, so that to erase them is against the law; a 'legal claim' that is being brought or defended with "
-            "them; or 'nothing else'.",
+            "What needs them apart from that purpose: a 'legal obligation' of the company, such as one of tax law, to "
+            "keep them, so that to erase them is against the law; a 'legal claim' that is being brought or defended "
+            "with them; or 'nothing else'.",
             "nothing else",
         ),
         _record(
