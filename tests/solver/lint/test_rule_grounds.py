@@ -4,6 +4,7 @@ import pytest
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.regulations.regulation import Provision, Regulation
+from lawtrace.schemas.questions import Question, Reading
 from lawtrace.solver.lint.rule_grounds import find_ungrounded
 from lawtrace.solver.rules import Rule, load_rules
 
@@ -64,6 +65,30 @@ def test_a_constant_of_the_law_is_known(formula: str, law: str) -> None:
 )
 def test_a_constant_that_stands_nowhere_is_found(formula: str, law: str, constant: str) -> None:
     assert constant in found(formula, law)
+
+
+@pytest.mark.parametrize(("under", "missing"), [({}, ["4h"]), ({"undue": ("hours",)}, [])])
+def test_a_reading_may_take_its_number_from_the_manual(under: dict[str, tuple[str, ...]], missing: list[str]) -> None:
+    readings = (Reading(id="hours", means="more than four hours"), Reading(id="none", means="no hours"))
+    question = Question(id="undue", provisions=("Article 1",), asks="How long is undue?", readings=readings)
+    rule = Rule(
+        id="r",
+        formula="G(PayBill -> F[<= 4h] RecordAuditEvent)",
+        regulation="L",
+        provisions=("Article 1",),
+        under=under,
+        questions=(question,) if under else (),
+    )
+    law = Provision(citation="Article 1", text="It is recorded without undue delay.")
+    text = Regulation(
+        id="L",
+        title="Law",
+        source="L",
+        restated=False,
+        provisions=(law,),
+        manual=("Record payments within four hours.",),
+    )
+    assert [one.what for one in find_ungrounded(BANKING, text, [rule])] == missing
 
 
 def test_options_and_events_of_the_documentation_are_known() -> None:
