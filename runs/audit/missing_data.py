@@ -96,7 +96,7 @@ class GapResolver:
         self._any_call: Final = rule.counts_steps
         self._fields: Final = tuple(
             (tool, tuple(step for step in field.path if isinstance(step, str)), str(field))
-            for tool, field in fields_read(rule.parsed)
+            for tool, field in sorted(fields_read(rule.parsed), key=str)
         )
 
     def resolve_three_valued(
