@@ -194,7 +194,8 @@ def _nearest_key(key: str, tables: Sequence[str], recipe: type[BaseModel]) -> st
         if not (isinstance(kind, type) and issubclass(kind, BaseModel)):
             return ""
         table, named = kind, f"[{'.'.join(tables)}]"
-    if nearest := difflib.get_close_matches(key, table.model_fields if tables else _known_keys(recipe), 1):
+    known = table.model_fields if tables else _known_keys(recipe) - {key}  # which is a key of some table, but not here
+    if nearest := difflib.get_close_matches(key, known, 1):
         return f"; did you mean {nearest[0]!r}?"
     return f"; {named} has the keys {', '.join(table.model_fields)}"
 
