@@ -19,12 +19,12 @@ $(READY): pyproject.toml constraints.txt
 
 # From law to report for banking, with rules of recorded models; then contrast pairs, with a recorded model beside the
 # baselines. No key, no network.
-PAIRS = docs/tasks/pairs/privacy_desk.jsonl
+PAIRS = docs/tasks/pairs/payments.jsonl
 demo: $(READY)
 	$(BIN)/lawtrace run
-	$(BIN)/lawtrace run --tasks $(PAIRS) --model 'replay:pairs-privacy#solver' \
+	$(BIN)/lawtrace run --tasks $(PAIRS) --model 'replay:pairs-payments#solver' \
 	  --model baseline:reference --model baseline:literal --model baseline:habit --set 'attempts.styles=["goal"]'
-	@echo "Read how the model solved one task:  $(BIN)/lawtrace messages pairs-privacy --role executor --limit 1"
+	@echo "Read how the model solved one task:  $(BIN)/lawtrace messages pairs-payments --role executor --limit 1"
 	@echo "Test a model on the same pairs:      $(BIN)/lawtrace run --tasks $(PAIRS) --model openai:NAME"
 
 # The fast tier: run it at every commit.
