@@ -227,10 +227,11 @@ class CodeCheck(Participant, Generic[Content, Answer]):
         about: type[Content],
         answer: type[Answer],
         check: Callable[[Content], Answer],
-        *,
+        *also: type[Answer],
         slow: bool = False,
     ) -> None:
-        super().__init__(name, f"checks by code: {name}", answer, *answer.__subclasses__())
+        """``also``: further types of its answers."""
+        super().__init__(name, f"checks by code: {name}", answer, *also)
         self._about = about
         self._check = check
         self._slow = slow

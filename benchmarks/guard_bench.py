@@ -349,10 +349,12 @@ def main() -> None:
     running.add_argument("--guard", default="lawtrace")
     running.add_argument("--model", default="")
     running.add_argument("--base-url", default="https://api.openai.com/v1")
-    running.add_argument("--concurrency", type=int, default=1, help="cases decided at a time")
+    running.add_argument("--concurrency", type=int, default=1, help="cases that an address or a model gets at a time")
     options = parser.parse_args()
     logging.disable()
     if options.verb == "run":
+        if options.concurrency > 1 and options.guard != "model" and not options.guard.startswith("http"):
+            parser.error("--concurrency is for an address or a model; other guards decide one case after the other")
         lines = [json.loads(line) for line in options.cases.read_text(encoding="utf-8").splitlines()]
         print(json.dumps({"guard": options.guard, **run(lines, _policy(options), options.concurrency)}))
         return

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
-from lawtrace.environments.spec.types import Choice
 from lawtrace.schemas.events import Event, FromResult, FromResults, Json, JsonPath, Origin, SaidByUser
 
 
@@ -107,12 +106,11 @@ def completed_replay(environment: Environment, initial: State, calls: Sequence[P
 def stated_reasons(environment: Environment, events: Iterable[Event]) -> dict[str, Json]:
     """The reason with which a request is declined: the options of the call that declines it, by parameter."""
     return {
-        parameter.name: event.arguments[parameter.name]
+        name: event.arguments[name]
         for event in events
         if event.tool == environment.declines
-        for parameter in environment.tools[event.tool].parameters
-        if isinstance(parameter.type, Choice) and parameter.name in event.arguments
-        if parameter.name != "request" or not environment.declined_as
+        for name in environment.decline_options
+        if name in event.arguments
     }
 
 

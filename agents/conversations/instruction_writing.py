@@ -95,7 +95,7 @@ async def write_instruction(
             ),
             CodeCheck("wording_check", roles.Draft, Objections, wording),
             roles.INDEPENDENT_READER.agent(role_models, context, documentation=documentation, style=style),
-            CodeCheck("reading_check", roles.RequestReading, Objections, reading),
+            CodeCheck("reading_check", roles.RequestReading, Objections, reading, NotChecked),
             roles.MASKING_EVALUATOR.agent(
                 role_models, context, style=style, plan=plan_json, hidden=roles.hidden_tools_json(environment)
             ),

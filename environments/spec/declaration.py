@@ -19,6 +19,7 @@ from lawtrace.environments.spec.expressions import Term
 from lawtrace.environments.spec.state import Entity, Fact, State
 from lawtrace.environments.spec.terms import reads_time, tables_of
 from lawtrace.environments.spec.tools import Tool
+from lawtrace.environments.spec.types import Choice
 from lawtrace.environments.spec.validation import validate_agenda, validate_clock, validate_tool
 from lawtrace.schemas.errors import InputError
 
@@ -123,6 +124,13 @@ class Environment:
         return frozenset(
             name for name, tool in self.tools.items() if self.changed_tables(tool) - self.compliance_tables
         )
+
+    @cached_property
+    def decline_options(self) -> Mapping[str, Choice]:
+        """What the tool that declines offers as reasons, by parameter; without the kind of request that it names."""
+        types = {one.name: one.type for one in self.tools[self.declines].parameters} if self.declines else {}
+        choices = {name: of for name, of in types.items() if isinstance(of, Choice)}
+        return {name: of for name, of in choices.items() if name != "request" or not self.declined_as}
 
     @cached_property
     def hidden_tables(self) -> frozenset[str]:

@@ -98,9 +98,8 @@ LEGAL_STAGES: tuple[Stage[LegalContext, LegalContext], ...] = (
         needs=lambda _: (CASES,),
         depends=lambda context: {
             **context.recipe_key("contexts", "retrievers", "depths", "share", "embedding"),
-            "rows": RetrievedRow.model_fields[
-                "schema_version"
-            ].default,  # `--reuse` takes no file of an earlier version
+            # `--reuse` takes no file of an earlier version
+            "rows": RetrievedRow.model_fields["schema_version"].default,
         },
         run=_retrieve,
     ),

@@ -1,15 +1,14 @@
 """Agreement of two evaluators of requests on the same drafts, when the role has changed from one run to another."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from lawtrace.runs.report.message_view import json_fields
+from lawtrace.runs.scoring.agreement import cohen_kappa
 from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.schemas.log_entries import MessageSent
-
-_CRITERIA = ("unambiguous", "masked", "natural")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +18,6 @@ class EvaluatorAgreement:
     Attributes:
         models: of the first and the second run.
         both, neither: drafts that both accept, and that both reject; ``only_first``, ``only_second``: that one accepts.
-        agreement: the share of drafts on which they agree.
         kappa: Cohen's kappa; None where chance alone gives full agreement.
     """
 
@@ -28,15 +26,15 @@ class EvaluatorAgreement:
     neither: int
     only_first: int
     only_second: int
-    agreement: float
     kappa: float | None
 
     def __str__(self) -> str:
         kappa = "not defined" if self.kappa is None else f"{self.kappa:.2f}"
-        drafts = self.both + self.neither + self.only_first + self.only_second
+        agreed = self.both + self.neither
+        drafts = agreed + self.only_first + self.only_second
         return (
             f"Evaluators {self.models[0]} and {self.models[1]} on {drafts} drafts that both saw: agreement "
-            f"{100 * self.agreement:.1f} %, kappa {kappa}. Both accept {self.both}, both reject {self.neither}, only "
+            f"{100 * agreed / drafts:.1f} %, kappa {kappa}. Both accept {self.both}, both reject {self.neither}, only "
             f"the first accepts {self.only_first}, only the second {self.only_second}."
         )
 
@@ -51,11 +49,8 @@ def compare_evaluators(first: Path, second: Path) -> EvaluatorAgreement | None:
         return None
     both, neither = common.count((True, True)), common.count((False, False))
     only_first, only_second = common.count((True, False)), common.count((False, True))
-    drafts = len(common)
-    accepts, others = (both + only_first) / drafts, (both + only_second) / drafts
-    agreement, chance = (both + neither) / drafts, accepts * others + (1 - accepts) * (1 - others)
-    kappa = None if chance == 1 else (agreement - chance) / (1 - chance)
-    return EvaluatorAgreement((one, other), both, neither, only_first, only_second, agreement, kappa)
+    kappa = cohen_kappa([str(mine) for mine, _ in common], [str(theirs) for _, theirs in common])
+    return EvaluatorAgreement((one, other), both, neither, only_first, only_second, kappa)
 
 
 def _accepted(path: Path) -> tuple[str, Mapping[tuple[str | None, ...], bool]]:
@@ -65,15 +60,13 @@ def _accepted(path: Path) -> tuple[str, Mapping[tuple[str | None, ...], bool]]:
         for line in event_log.entries(kind="message"):
             if not isinstance(line, MessageSent) or line.source not in ("instruction_generator", "masking_evaluator"):
                 continue
-            context = line.context
-            try:
-                fields = json.loads(line.content)
-            except ValueError:  # an answer that was asked for again
+            context, fields = line.context, json_fields(line.content)
+            if fields is None:  # an answer that was asked for again
                 continue
             if line.source == "instruction_generator":
                 drafts[context.conversation_id] = str(fields.get("text"))
             elif draft := drafts.get(context.conversation_id):
                 models[str(context.model)] = None
                 key = (context.variant, context.task, context.style, draft)
-                accepted.setdefault(key, all(fields.get(name, True) for name in _CRITERIA))
+                accepted.setdefault(key, all(fields.get(name, True) for name in ("unambiguous", "masked", "natural")))
     return ", ".join(models), accepted

@@ -82,7 +82,7 @@ def view_message(line: LogLine) -> MessageView:
         role = visible(context.role)
         return MessageView(context.turn, "failure", role, None, context.model, None, remark, None, parts, ())
     kind = _speaker_kind(line)
-    fields = _fields(line.content)
+    fields = json_fields(line.content)
     checked = fields is not None and kind == "code" and fields.keys() <= {"objections", "not_checked"}
     remark, passed = "", None
     if fields is not None and checked and isinstance(objections := fields.get("objections"), list):
@@ -118,7 +118,7 @@ def _speaker_kind(line: MessageSent) -> SpeakerKind:
 
 
 def _call(call: FunctionCalled) -> str:
-    return _call_text(call.name, _fields(call.arguments)) or visible(f"{call.name} {call.arguments}")
+    return _call_text(call.name, json_fields(call.arguments)) or visible(f"{call.name} {call.arguments}")
 
 
 def _call_text(tool: Json, arguments: Json) -> str | None:
@@ -128,7 +128,7 @@ def _call_text(tool: Json, arguments: Json) -> str | None:
     return visible(f"{tool}({', '.join(f'{name}={_json(value)}' for name, value in arguments.items())})")
 
 
-def _fields(content: str) -> dict[str, Json] | None:
+def json_fields(content: str) -> dict[str, Json] | None:
     """The fields, if the content is a JSON object; else None."""
     if not content.startswith("{"):
         return None

@@ -10,7 +10,6 @@ from itertools import product
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
-from lawtrace.environments.spec.types import Choice
 from lawtrace.schemas.events import Json, SaidByUser, scalars
 from lawtrace.solver.traces import PlannedCall
 
@@ -19,10 +18,7 @@ def reasons_to_decline(environment: Environment) -> list[dict[str, Json]]:
     """The reasons with which a request can be declined; none where no tool declines requests."""
     if environment.declines is None:
         return []
-    types = {one.name: one.type for one in environment.tools[environment.declines].parameters}
-    if environment.declined_as:
-        types.pop("request", None)
-    options = {name: of.options for name, of in types.items() if isinstance(of, Choice)}
+    options = {name: of.options for name, of in environment.decline_options.items()}
     return [dict(zip(options, chosen, strict=True)) for chosen in product(*options.values())]
 
 

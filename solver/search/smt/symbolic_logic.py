@@ -32,15 +32,19 @@ class SymbolicLogic(Logic):
             self.index(word)
 
     def solver(self) -> z3.Solver:
+        """A solver for expressions of this logic."""
         return z3.SimpleSolver(self._context)
 
     def open_truth(self, name: str) -> z3.BoolRef:
+        """An open truth of that name; the same name is the same truth."""
         return z3.Bool(name, self._context)
 
     def open_number(self, name: str) -> z3.ArithRef:
+        """An open integer of that name."""
         return z3.Int(name, self._context)
 
     def numeral(self, number: int) -> z3.ArithRef:
+        """The expression of a number."""
         if number not in self._numerals:
             self._numerals[number] = z3.IntVal(number, self._context)
         return self._numerals[number]
@@ -59,9 +63,8 @@ class SymbolicLogic(Logic):
         if words is None:
             solver.add(variable >= 0, variable < len(range_))
         else:
-            solver.add(
-                cast("z3.BoolRef", _DISJUNCTION([_equation(variable, self.numeral(self.index(w))) for w in range_]))
-            )
+            equations = [_equation(variable, self.numeral(self.index(word))) for word in range_]
+            solver.add(cast("z3.BoolRef", _DISJUNCTION(equations)))
         self._ranges[name] = range_
         return variable
 
