@@ -18,7 +18,7 @@ class EvaluatorAgreement:
     Attributes:
         models: of the first and the second run.
         both, neither: drafts that both accept, and that both reject; ``only_first``, ``only_second``: that one accepts.
-        kappa: Cohen's kappa; None where chance alone gives full agreement.
+        agreement, kappa: the share on which they agree; Cohen's kappa, None where chance alone gives full agreement.
     """
 
     models: tuple[str, str]
@@ -26,15 +26,15 @@ class EvaluatorAgreement:
     neither: int
     only_first: int
     only_second: int
+    agreement: float
     kappa: float | None
 
     def __str__(self) -> str:
         kappa = "not defined" if self.kappa is None else f"{self.kappa:.2f}"
-        agreed = self.both + self.neither
-        drafts = agreed + self.only_first + self.only_second
+        drafts = self.both + self.neither + self.only_first + self.only_second
         return (
             f"Evaluators {self.models[0]} and {self.models[1]} on {drafts} drafts that both saw: agreement "
-            f"{100 * agreed / drafts:.1f} %, kappa {kappa}. Both accept {self.both}, both reject {self.neither}, only "
+            f"{100 * self.agreement:.1f} %, kappa {kappa}. Both accept {self.both}, both reject {self.neither}, only "
             f"the first accepts {self.only_first}, only the second {self.only_second}."
         )
 
@@ -50,7 +50,8 @@ def compare_evaluators(first: Path, second: Path) -> EvaluatorAgreement | None:
     both, neither = common.count((True, True)), common.count((False, False))
     only_first, only_second = common.count((True, False)), common.count((False, True))
     kappa = cohen_kappa([str(mine) for mine, _ in common], [str(theirs) for _, theirs in common])
-    return EvaluatorAgreement((one, other), both, neither, only_first, only_second, kappa)
+    agreed = (both + neither) / len(common)
+    return EvaluatorAgreement((one, other), both, neither, only_first, only_second, agreed, kappa)
 
 
 def _accepted(path: Path) -> tuple[str, Mapping[tuple[str | None, ...], bool]]:
