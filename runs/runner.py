@@ -27,7 +27,7 @@ from lawtrace.runs.stages.pipeline import run_targets, task_stages
 from lawtrace.runs.stages.resolve import ResolvedRecipe
 from lawtrace.runs.stages.stage import EmptyStageError, NoResponseError, Stage, StageContext, StageInputs, planned_keys
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.store.run_folder import NOT_MADE, RunFolder
 from lawtrace.runs.store.shards import WHOLE, Shard
 from lawtrace.runs.store.stage_files import file_digest, write_rows
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, StageStore, copy_file, stage_key
@@ -235,6 +235,7 @@ class Session:
             progress=self.options.get("progress") or NoProgress(),
             folder=self.folder.path,
             variant=variant,
+            variant_folder=folder and folder.path,
             resumed=self.resumed,
             shard=shard,
             cluster=self.options.get("cluster"),
@@ -343,9 +344,22 @@ async def run_variants(
     """
     results: list[VariantResult] = []
     first: dict[str, int] = {}
+    rows = [
+        VariantRow(
+            number=one.number,
+            name=one.name,
+            changes=dict(one.changes),
+            models=one.recipe.attempts.models,
+            ended=NOT_MADE,
+            made_by={},
+        )
+        for one, _ in resolved.variants
+    ]
     async with open_session(resolved.recipe, event_log, **options) as session:
         folder = session.folder
-        for variant, inputs in resolved.variants:
+        for place, (variant, inputs) in enumerate(resolved.variants):
+            if resolved.recipe.ablation:  # so that a run that stops in this variant has a report
+                write_rows(folder.variants, rows)
             files = folder.variant(variant.number) if resolved.recipe.ablation else folder
             runner = session.runner(inputs, folder=files, variant=variant.name or None)
             run, ended = None, None
@@ -356,16 +370,10 @@ async def run_variants(
                 if not resolved.recipe.ablation:
                     raise
                 ended = str(error)
-            row = VariantRow(
-                number=variant.number,
-                name=variant.name,
-                changes=dict(variant.changes),
-                models=variant.recipe.attempts.models,
-                ended=ended,
-                made_by={stage: first.setdefault(key, variant.number) for stage, key in runner.keys.items()},
-                declaration=runner.context.domain.digest,
-            )
-            results.append(VariantResult(row, run))
-    if resolved.recipe.ablation:
-        write_rows(folder.variants, (one.row for one in results))
+            made_by = {stage: first.setdefault(key, variant.number) for stage, key in runner.keys.items()}
+            made_of = {"ended": ended, "made_by": made_by, "declaration": runner.context.domain.digest}
+            rows[place] = rows[place].model_copy(update=made_of)
+            results.append(VariantResult(rows[place], run))
+        if resolved.recipe.ablation:
+            write_rows(folder.variants, rows)
     return results

@@ -14,7 +14,7 @@ from lawtrace.runs.cli.thresholds import find_shortfalls, missing_tasks, verdict
 from lawtrace.runs.report.ablation_tables import ablation_tables
 from lawtrace.runs.report.build_tables import usage_table
 from lawtrace.runs.report.command_result import CommandResult, Note
-from lawtrace.runs.report.content import stopped_sentence
+from lawtrace.runs.report.content import unfinished_notice
 from lawtrace.runs.report.outcome_lines import outcome_lines
 from lawtrace.runs.report.outcome_tables import docket_table, pair_score_table, user_score_table
 from lawtrace.runs.report.tables import filled
@@ -53,9 +53,9 @@ def report_shown(report: WrittenReport, folder: Path) -> Iterator[RenderableType
             filled(*(table(content.verdicts) for table in (pair_score_table, docket_table, user_score_table))),
         )
         yield outcome_table(content.verdicts, planned=planned, unusable=len(content.problems))
-        yield from filter(None, [stopped_sentence(content, folder)])
     if report.ablation is not None:
         yield from map(report_table, ablation_tables(report.ablation))
+    yield from unfinished_notice(folder, report.content, report.ablation)
     yield Note(f"Report: {report.path}\nTables: {report.path.parent / TABLES}")
 
 

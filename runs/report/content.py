@@ -10,11 +10,13 @@ from typing import Any, cast
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.report.text import cut, show_value
+from lawtrace.runs.scoring.ablation import Ablation
 from lawtrace.runs.stages.resolve import offered_tools, recorded_recipe
+from lawtrace.runs.store.event_log_database import is_being_written
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import ModelUsage, measure_usage
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.shards import refuse_shard
+from lawtrace.runs.store.shards import record_in
 from lawtrace.runs.store.stage_files import read_rows, read_usable_rows
 from lawtrace.runs.store.task_file import match_to_tasks, read_task_rows
 from lawtrace.runs.tasks import Task, options_for_tasks, task_mode
@@ -62,7 +64,7 @@ class ReportContent:
         usage: model calls of the run; empty if there were none.
         identity: what identifies the run, by name; empty for loose files.
         notices: warnings shown before the numbers.
-        planned_in_all: attempts of a run that stopped before all were made; None of others.
+        planned_in_all: attempts of a run that has not made all; None of others.
     """
 
     title: str
@@ -101,7 +103,6 @@ def load_run_content(path: Path, env: str | None = None, domain: Domain | None =
 
     Raises InputError if the folder has no verdicts, or its environment is not found.
     """
-    refuse_shard(path)
     folder = RunFolder(path).judged()
     with EventLogFile.open(path) as event_log:
         recipe = recorded_recipe(event_log, env)
@@ -114,16 +115,24 @@ def load_run_content(path: Path, env: str | None = None, domain: Domain | None =
     if not folder.stopped_early or planned == len(content.attempts):
         return content
     content = replace(content, planned_in_all=planned)
-    return replace(content, notices=(stopped_sentence(content, path), *content.notices))
+    return replace(content, notices=(*unfinished_notice(path, content), *content.notices))
 
 
-def stopped_sentence(content: ReportContent, path: Path) -> str:
-    """How many attempts the run in the folder has not made; empty if it did not stop early."""
-    planned = content.planned_in_all
-    if planned is None:
-        return ""
-    missing = planned - len(content.attempts)
-    return f"The run has stopped: {missing} of {planned} attempts are missing. `lawtrace resume {path}` makes them."
+def unfinished_notice(path: Path, content: ReportContent | None, ablation: Ablation | None = None) -> Iterator[str]:
+    """How many attempts, or variants, the run in the folder has not made; nothing if it has ended."""
+    if ablation is not None and ablation.unfinished:
+        lacks = f"{ablation.unfinished} of {len(ablation.variants)} variants are missing or incomplete."
+    elif content is not None and content.planned_in_all is not None:
+        lacks = f"{content.planned_in_all - len(content.attempts)} of {content.planned_in_all} attempts are missing."
+    else:
+        return
+    if is_being_written(path):
+        yield f"The run is going on: {lacks}"
+    elif (record := record_in(path)) and record.sha256:
+        yield f"This is shard {record.shard} of a run: {lacks} `lawtrace merge` joins all shards."
+    else:
+        what = f"Shard {record.shard} of a run" if record else "The run"
+        yield f"{what} has stopped: {lacks} `lawtrace resume {path}` goes on."
 
 
 def identify_recipe(event_log: EventLogFile, recipe: Recipe) -> dict[str, str]:

@@ -20,9 +20,9 @@ from lawtrace.runs.scoring.readings import weigh_safe
 from lawtrace.runs.scoring.statistics import PairedComparison, compare_results, holm_adjusted
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.shards import refuse_shard
-from lawtrace.runs.store.stage_files import read_rows, read_usable_rows
+from lawtrace.runs.store.stage_files import read_usable_rows
 from lawtrace.runs.store.task_file import match_to_tasks, read_task_rows
+from lawtrace.runs.store.variant_rows import read_variants
 from lawtrace.runs.tasks import Task
 from lawtrace.runs.variants import VariantRow
 from lawtrace.schemas.errors import InputError, Problem
@@ -147,7 +147,7 @@ def read_side(path: Path) -> ComparisonSide:
         parts = {"": folder.judged()}
     else:
         first_with: dict[int, VariantRow] = {}  # variants that share attempts are no further evidence
-        for row in read_rows(folder.variants, VariantRow):
+        for row in read_variants(folder):
             if row.ended is None:
                 first_with.setdefault(row.made_by.get("attempts", row.number), row)
         parts = {row.name: folder.variant(row.number) for row in first_with.values()}
@@ -172,10 +172,8 @@ def compare_folders(
 ) -> RunComparison:
     """Compare two runs of one kind; ``flips``: see `compare_runs`.
 
-    Raises InputError for a shard, or if they have nothing in common.
+    Raises InputError if they have nothing in common.
     """
-    for folder in (first, second):
-        refuse_shard(folder)
     if models is None and first.resolve() == second.resolve():
         raise InputError(f"{first} is given twice; give two runs, or two of its models with --model and --against")
     if run_kind_of(first) is not run_kind_of(second):

@@ -15,7 +15,7 @@ from lawtrace.runs.scoring.metrics import group_by
 from lawtrace.runs.store.event_log_queries import ConversationKey
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
-from lawtrace.runs.variants import VariantRow
+from lawtrace.runs.store.variant_rows import read_variants
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.verdict_rows import RuleVerdict, Verdict
 
@@ -157,5 +157,5 @@ def stage_folders(folder: RunFolder) -> list[tuple[RunFolder, str | None]]:
     """The folders with stage files: the run folder, or in an ablation the folder and name of each variant."""
     if not folder.variants.exists():
         return [(folder, None)]
-    rows = read_rows(folder.variants, VariantRow, empty=True)
-    return [(folder.variant(row.number), row.name or None) for row in rows if row.ended is None]
+    rows = (row for row in read_variants(folder) if row.ended is None)
+    return [(folder.variant(row.number), row.name or None) for row in rows]

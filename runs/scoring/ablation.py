@@ -11,8 +11,9 @@ from typing import Literal
 
 from lawtrace.runs.scoring.metrics import OutcomeCounts, PairCounts, count_outcomes, count_pairs
 from lawtrace.runs.scoring.statistics import PairedComparison, compare_pooled, holm_adjusted
-from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.store.run_folder import NOT_MADE, RunFolder
 from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.runs.store.variant_rows import read_variants
 from lawtrace.runs.variants import VariantRow
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.findings import Findings
@@ -83,14 +84,19 @@ class Ablation:
     settings: tuple[SettingLine, ...]
     building: tuple[tuple[VariantRow, Findings | None], ...]
 
+    @property
+    def unfinished(self) -> int:
+        """How many variants are not made, or only in part."""
+        return sum(findings is None and row.ended in (None, NOT_MADE) for row, findings in self.building)
+
 
 def read_ablation(path: Path) -> Ablation:
     """Read and compare the ablation in a run's folder. Raises InputError."""
     folder = RunFolder(path)
     judged: list[VariantResults] = []
-    for row in read_rows(folder.variants, VariantRow):
+    for row in read_variants(folder):
         files, done = folder.variant(row.number), row.ended is None
-        findings = read_rows(files.findings, Findings)[0] if done else None
+        findings = read_rows(files.findings, Findings)[0] if done and files.findings.exists() else None
         judged.append(VariantResults(row, findings, tuple(read_rows(files.verdicts, Verdict)) if done else ()))
     return analyse_ablation(judged)
 

@@ -105,14 +105,16 @@ async def _attempt(context: StageContext, products: Products) -> Made:
         except BaseException:
             write_partial()
             raise
+    if not context.shard.is_whole:  # verdicts are made of all shards; these are for the report of this one
+        write_partial()
     return Made(complete=all(row.invalid is None for row in rows)).add(ATTEMPTS, rows)
 
 
 def _write_partial(context: StageContext, made: Sequence[tuple[Attempt, Verdict]]) -> None:
     """What a run has made so far, for `lawtrace report` if it stops or is killed. The resumed run makes the files
     again; those of a run that ended before are kept."""
-    folder = RunFolder(context.folder)
-    if made and context.variant is None and context.shard.is_whole and not folder.findings.exists():
+    folder = RunFolder(context.variant_folder or context.folder)
+    if made and not folder.findings.exists():
         ATTEMPTS.write(folder.attempts, [attempt for attempt, _ in made])
         VERDICTS.write(folder.verdicts, [verdict for _, verdict in made])
 

@@ -182,7 +182,7 @@ class StageContext(StageInputs):
 
     Attributes:
         sandbox: for reference programs and baselines; the limits for models under test do not apply to them.
-        folder: the folder of the run, for messages.
+        folder: the folder of the run, for messages; ``variant_folder``: of the files of the variant, if there is one.
         variant: the name of the variant; None without an ablation.
         resumed: how many times the run was resumed.
         shard: the part of the units of sharded stages that is made.
@@ -197,6 +197,7 @@ class StageContext(StageInputs):
     folder: Path
     progress: StageProgress = field(default_factory=NoProgress)
     variant: str | None = None
+    variant_folder: Path | None = None
     resumed: int = 0
     shard: Shard = WHOLE
     cluster: Cluster | None = None

@@ -6,6 +6,9 @@ from typing import Final
 
 from lawtrace.schemas.errors import InputError
 
+NOT_MADE: Final = "not made yet"
+"""Why a variant has no verdicts, while an ablation goes on, or after it stopped."""
+
 
 class RunFolder:
     """The files of one run. Each is written atomically by its stage and read by the next."""
@@ -42,6 +45,9 @@ class RunFolder:
     @property
     def stopped_early(self) -> bool:
         """Whether the verdicts are those of a run that did not end. Findings are made last."""
+        if self.variants.exists():
+            some = any(self.path.glob("variants/*/verdicts.jsonl"))
+            return some and f'"ended":"{NOT_MADE}"' in self.variants.read_text(encoding="utf-8")
         return self.verdicts.exists() and not self.findings.exists()
 
     def judged(self) -> "RunFolder":

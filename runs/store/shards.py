@@ -181,11 +181,9 @@ def find_shards(places: Sequence[Path]) -> list[FoundShard]:
     return found
 
 
-def refuse_shard(run: Path) -> None:
-    """Raises InputError if the folder of a run has only a shard of it."""
-    for path in sorted(run.glob(f"*{RECORD_SUFFIX}")):
-        shard = read_record(path).shard
-        raise InputError(f"{run}: only shard {shard} of a run; `lawtrace merge` joins all shards and reports on them")
+def record_in(run: Path) -> ShardRecord | None:
+    """The record of the shard of a run that a folder has; None for a whole run."""
+    return next((read_record(path) for path in sorted(run.glob(f"*{RECORD_SUFFIX}"))), None)
 
 
 def check_shards(shards: Sequence[FoundShard]) -> list[FoundShard]:

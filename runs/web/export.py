@@ -21,6 +21,7 @@ from lawtrace.runs.report.content import (
     load_content,
     load_run_content,
     run_title,
+    unfinished_notice,
 )
 from lawtrace.runs.report.sections import RunReport, make_ablation_report, make_run_report
 from lawtrace.runs.report.table_files import write_table_files
@@ -28,7 +29,7 @@ from lawtrace.runs.scoring.ablation import Ablation, read_ablation
 from lawtrace.runs.stages.resolve import ResolvedRecipe, recorded_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import ModelUsage, measure_usage
-from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.store.run_folder import NOT_MADE, RunFolder
 from lawtrace.runs.store.stage_files import replacing
 from lawtrace.runs.variants import variants_of
 from lawtrace.runs.web.links import ReportLinks
@@ -130,6 +131,8 @@ def _write_ablation_reports(folder: RunFolder, env: str | None, resolved: Resolv
         usage = measure_usage(event_log, recipe.prices)
         identity = identify_recipe(event_log, recipe)
     ablation = read_ablation(folder.path)
+    if all(row.ended == NOT_MADE for row in ablation.variants):
+        folder.judged()
     contents: dict[int, ReportContent] = {}
     domains = {} if resolved is None else {variant.number: inputs.domain for variant, inputs in resolved.variants}
     for variant, row in zip(variants_of(recipe), ablation.variants, strict=True):
@@ -141,6 +144,7 @@ def _write_ablation_reports(folder: RunFolder, env: str | None, resolved: Resolv
             contents[row.number] = replace(content, attempts=())  # they do not all fit in memory
     title = f"{run_title(recipe, folder)}, ablation"
     report = make_ablation_report(ablation, contents, title, describe_settings(recipe), usage, identity)
+    report = replace(report, notices=(*unfinished_notice(folder.path, None, ablation), *report.notices))
     export_report(report, folder.report)
     return WrittenReport(folder.report, None, ablation, usage)
 

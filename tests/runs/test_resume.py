@@ -63,7 +63,7 @@ def test_an_interrupted_run_prints_how_to_resume(tmp_path: Path) -> None:
 def test_what_a_stopped_run_has_judged_can_be_reported(lawtrace: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     tasks = ROOT / "docs" / "tasks" / "1.3" / "banking.jsonl"
     run = ("run", "--tasks", tasks, "--limit", "2", "--model", "openai:tester", "--concurrency", "1")
-    missing = re.compile(r"The run has stopped: ([123]) of 4 attempts are missing\. `lawtrace resume run` makes them\.")
+    missing = re.compile(r"The run has stopped: ([123]) of 4 attempts are missing\. `lawtrace resume run` goes on\.")
 
     def answer(request: object) -> str:
         if len(server.requests) == 3:
@@ -84,6 +84,26 @@ def test_what_a_stopped_run_has_judged_can_be_reported(lawtrace: Shell, monkeypa
         lawtrace.json("resume", "run", "--budget", "messages=4")
         assert len(server.requests) == 4
     assert "attempts are missing" not in lawtrace("report", "run")[1]
+
+
+def test_what_a_stopped_ablation_has_judged_can_be_reported(lawtrace: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = f"""
+    tasks = {{ file = "{ROOT}/docs/tasks/1.3/banking.jsonl", limit = 1 }}
+    attempts = {{ models = ["openai:tester"], baselines = false }}
+    conversation = {{ concurrency = 1 }}
+    ablation = {{ "attempts.hints" = [false, true] }}
+    """
+    Path("recipe.toml").write_text(recipe, encoding="utf-8")
+    stopped = "The run has stopped: {} of 2 variants are missing or incomplete. `lawtrace resume run` goes on."
+    with serving(lambda _: "```python\npass\n```") as server:
+        server.connect(monkeypatch)
+        for words, missing in ((("run", "recipe.toml", "--out", "run"), 1), (("resume", "run"), 0)):
+            code, _, err = lawtrace(*words, "--budget", f"messages={4 - missing}")
+            assert (code, "`lawtrace report run` shows what is judged" in err) == ((3, True) if missing else (0, False))
+            shown = " ".join(lawtrace("report", "run")[1].split())
+            assert (stopped.format(missing) in shown) == bool(missing), shown
+            assert state_of(RunFolder(Path("run"))) == ("stopped" if missing else "finished")
+        assert len(server.requests) == 4
 
 
 def test_what_a_run_has_judged_is_written_while_it_goes_on(lawtrace: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
