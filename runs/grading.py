@@ -45,6 +45,8 @@ def read_input(run: Path | None, tasks: Path | None, programs: list[Path] | None
         matched, recorded = _programs(read.rows, programs or [])
         return GradedInput(domain, read.rows, matched.rows, recorded, (), [*read.problems, *matched.problems])
     folder = RunFolder(run).existing()
+    if not folder.attempts.exists():
+        raise InputError(f"{run}: has no attempts; to judge programs, give --tasks {run} and --programs FILE")
     read, domain = read_usable_tasks(folder.tasks, env)
     attempts = match_to_tasks(read.rows, read_usable_rows(folder.attempts, Attempt))
     earlier = read_usable_rows(folder.verdicts, Verdict).rows if folder.verdicts.exists() else ()

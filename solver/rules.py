@@ -393,7 +393,8 @@ def read_rule_file(path: Path) -> RuleFile:
         raise InputError(f"{path}: is empty; write a rule as a [[rules]] table")
     if not isinstance(raw.get("rules"), list) or not set(raw) <= {"rules", "examples", "questions", "definitions"}:
         raise InputError(
-            f"{path}: expected nothing but [[rules]] tables, [[definitions]], [[questions]] and [[examples]]"
+            f"{path}: has {', '.join(map(repr, raw))}; expected nothing but [[rules]] tables, [[definitions]], "
+            "[[questions]] and [[examples]]"
         )
     questions = _each(Question, raw.get("questions", ()), f"{path}, question")
     if twice := _first_twice(question.id for question in questions):

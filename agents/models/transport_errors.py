@@ -7,10 +7,12 @@ so its errors are recognized by that shape.
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 _TRANSIENT_STATUS = frozenset({408, 409, 429})
 _REFUSED_REQUEST = frozenset({400, 413, 422})
+MOST_CHARACTERS = 400
+"""Of a message, which may be a whole page."""
 _REMEDY = {
     401: "check the key in the environment",
     403: "the key does not allow this model; use another key or model",
@@ -77,7 +79,8 @@ def retry_after_seconds(error: BaseException, now: datetime | None = None) -> fl
 def describe_error(error: BaseException) -> str:
     """The error in one line, with a remedy where there is one."""
     if (response := _response(error)) is not None:
-        message = str(getattr(error, "message", error))
+        whole = " ".join(str(getattr(error, "message", error)).split())
+        message = whole if len(whole) <= MOST_CHARACTERS else f"{whole[:MOST_CHARACTERS]}..."
         remedy = _REMEDY.get(response.status_code)
         return f"{message}; {remedy}" if remedy else message
     if (unreadable := _unreadable(error)) is not None:
@@ -85,7 +88,9 @@ def describe_error(error: BaseException) -> str:
     if "APITimeoutError" in _names(error):
         return "the endpoint did not answer in time"
     if "APIConnectionError" in _names(error):
-        return f"no connection to the endpoint ({error.__cause__ or error})"
+        asked: Any = getattr(error, "request", None)
+        place = f"{asked.url.scheme}://{asked.url.netloc.decode()}" if asked is not None else "the endpoint"
+        return f"no connection to {place} ({error.__cause__ or error})"
     return f"{type(error).__name__}: {error}"
 
 

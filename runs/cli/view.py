@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lawtrace.runs.cli.output import print_json, print_note
+from lawtrace.runs.store.event_log_database import EVENT_LOG_FILE
 from lawtrace.schemas.errors import OperationalError
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ def view(
     Serves pages on this machine only, until Ctrl-C.
     """
 
-    if directory.is_dir() and not any(path.is_file() for path in (*directory.iterdir(), *directory.glob("*/*"))):
-        print_note(f"{directory} has no run yet")
+    if directory.is_dir() and not [*directory.glob(EVENT_LOG_FILE), *directory.glob(f"*/{EVENT_LOG_FILE}")]:
+        print_note(f"{directory} has no run yet; pages list those that begin there")
 
     def make() -> "Site":
         from lawtrace.runs.web.server import make_viewer

@@ -81,7 +81,8 @@ def connect_reader(path: Path, readable: Sequence[int] = _READABLE) -> sqlite3.C
     """Open for reading, also while another process writes. Raises InputError if it is no event log of these
     schemas."""
     if not path.is_file():
-        raise InputError(f"{path.parent} has no event log ({path.name} is missing); give the folder of a run")
+        what = f"{path.name} is missing" if path.parent.is_dir() else "there is no such folder"
+        raise InputError(f"{path.parent} has no event log ({what}); give the folder of a run")
     connection = _open_reader(path)
     try:
         with translate_errors(path):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lawtrace.runs.store.event_log_database import SCHEMA
 from lawtrace.runs.store.event_log_rows import RowWriter
-from lawtrace.schemas.errors import InputError, OperationalError
+from lawtrace.schemas.errors import InputError, OperationalError, near_names
 from lawtrace.schemas.log_entries import Entry, EntryKind
 from lawtrace.schemas.models import StrictModel
 
@@ -35,9 +35,17 @@ class _Line(StrictModel):
 
 
 def find_recording(path: Path) -> Path | None:
-    """The recording in a file, or, by its name, one that ships with lawtrace; None for a folder or nothing."""
-    shipped = SHIPPED / f"{path}{RECORDING_SUFFIX}"
-    return path if path.is_file() else shipped if shipped.is_file() and not path.exists() else None
+    """The recording in a file, or, by its name, one that ships with lawtrace; None for a folder.
+
+    Raises InputError for a name of neither, with the recordings that there are.
+    """
+    if path.exists() or path.name != str(path):
+        return path if path.is_file() else None
+    shipped = {file.name.removesuffix(RECORDING_SUFFIX): file for file in SHIPPED.glob(f"*{RECORDING_SUFFIX}")}
+    if path.name not in shipped:
+        names = [*shipped, *map(str, Path("logs").glob(path.name))]
+        raise InputError(f"{path}: no folder of a run, and no recording{near_names(path.name, names)}")
+    return shipped[path.name]
 
 
 def write_recording(path: Path, head: RecordingHead, entries: Iterable[tuple[str, Entry]]) -> None:

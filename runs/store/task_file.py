@@ -25,7 +25,7 @@ from lawtrace.runs.store.stage_files import UsableRows, describe_row_error, numb
 from lawtrace.runs.store.stage_store import StageFile
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer, Attempt, AttemptKey
-from lawtrace.schemas.errors import InputError, Problem
+from lawtrace.schemas.errors import InputError, Problem, near_names
 from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.recipe import TaskOptions
 from lawtrace.schemas.task_rows import TaskRow
@@ -136,6 +136,11 @@ def find_task_file(place: Path, environment: str) -> Path:
     Raises InputError if a folder has none, or none of the environment.
     """
     place = find_release(place)
+    if not place.exists():
+        releases = (path.name for path in RELEASES.glob("*") if path.is_dir())
+        raise InputError(f"{place}: no such task file, run or release{near_names(place.name, releases)}")
+    if place.suffix == ".parquet":
+        raise InputError(f"{place}: a table for other programs; give {place.with_suffix('.jsonl')}, the tasks")
     if not place.is_dir():
         return place
     released = (place / "manifest.json").exists()

@@ -79,7 +79,7 @@ async def test_compatible_servers_answer(server: OpenAIServer, context: Context,
 def test_unreachable_endpoint_differs_from_missing_configuration() -> None:
     nowhere = "http://127.0.0.1:1/v1"
     states = check_endpoints({"OPENAI_BASE_URL": nowhere, "OLLAMA_BASE_URL": nowhere})
-    assert states["openai"].startswith(f"does not answer at {nowhere}: no connection")
+    assert states["openai"].startswith(f"does not answer at {nowhere}: no connection to http://127.0.0.1:1 (")
     assert states["ollama"].startswith(f"does not answer at {nowhere}: no connection")
     assert states["azure"].startswith("not set up")
 

@@ -79,6 +79,7 @@ async def test_retry_after_header_is_respected(server: OpenAIServer, context: Co
         (Status(401), "check the key"),
         (Status(404), "check the model's name"),
         (Status(400), "400"),
+        (Status(400, text=f"<html>{'x ' * 3000}"), "<html>"),
         (Status(429, error_code="insufficient_quota"), "429"),
         (Raw("<html>a portal</html>", "text/html"), "not a chat completion"),
         (Raw("{}"), "not a chat completion"),
@@ -92,8 +93,9 @@ async def test_permanent_errors_are_not_retried(
     event_log = MemoryEventLog()
     server.then(fault)
     async with ModelClients(event_log, settings=quick, environment=server.environment) as clients:
-        with pytest.raises(CallFailed, match=says):
+        with pytest.raises(CallFailed, match=says) as failed:
             await clients.client_for(SPEC, context).create(said("hello"))
+    assert len(str(failed.value)) < 600
     assert len(server.requests) == 1
     assert [entry.kind for entry in event_log.entries] == ["asked", "failure"]
 

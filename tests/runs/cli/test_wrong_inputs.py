@@ -35,6 +35,9 @@ FILES = {
     "cut.json": '[{"messages":',
     "empty/README": "",
     "desk/laws.toml": "",
+    "table.toml": "[[rule]]\nid = 'a'\n",
+    "newer.parquet": "",
+    "logs/quickstart/README": "",
 }
 
 ROWS = (
@@ -53,7 +56,15 @@ ROWS = (
     Row("report run nosuch", 1, ("Left out: run holds no run", "Left out: nosuch: there is no such run")),
     Row("rules check --rules empty.toml", 2, ("empty.toml: is empty; write a rule as a [[rules]] table",)),
     Row("audit nosuch.json", 2, ("nosuch.json: cannot be read: No such file or directory",)),
-    Row("messages empty", 2, ("empty has no event log",)),
+    Row("messages empty", 2, ("empty has no event log (events.sqlite is missing)",)),
+    Row("messages logs/nosuch", 2, ("logs/nosuch has no event log (there is no such folder)",)),
+    Row("messages quickstart", 2, ("quickstart: no folder of a run", "did you mean 'logs/quickstart'")),
+    Row("messages nosuch", 2, ("known are banking, gdpr-breaches",)),
+    Row("run --model replay:pairs-payment#solver", 2, ("pairs-payment: no folder", "did you mean 'pairs-payments'")),
+    Row("run --tasks 1.4", 2, ("1.4: no such task file, run or release",)),
+    Row("run --tasks newer.parquet", 2, ("newer.parquet: a table for other programs; give newer.jsonl, the tasks",)),
+    Row("grade run", 2, ("run: has no attempts; to judge programs, give --tasks run and --programs FILE",)),
+    Row("rules check --rules table.toml", 2, ("table.toml: has 'rule'; expected nothing but [[rules]] tables",)),
     Row("run payments", 2, ("payments: no such file; did you mean recipes/payments.toml?",)),
     Row("run paymnets", 2, ("paymnets: no such file; did you mean recipes/payments.toml?",)),
     Row("run rolle.toml", 2, ("rolle.toml: no such file; did you mean role.toml",)),
