@@ -184,11 +184,12 @@ class HasResult(Protocol):
 @dataclass(frozen=True, slots=True)
 class ProposalLoopResult(Generic[Answer]):
     """All proposals in order. ``failure``: why the loop broke off; ``unusable``: there is none, as an answer did not
-    parse."""
+    parse. ``last``: the last message, which may be a review."""
 
     proposals: tuple[Answer, ...]
     failure: str | None
     unusable: bool = False
+    last: BaseModel | str = ""
 
 
 async def first_usable(converse: Callable[[Context], Awaitable[Loop]], place: Context, trials: int) -> Loop:
@@ -207,32 +208,31 @@ async def run_proposal_loop(
     context: Context,
     event_log: EventLog,
     most_rounds: int,
+    reviewer: Participant | None = None,
 ) -> ProposalLoopResult[Answer]:
-    """A role proposes and code objects, until there is no objection or ``most_rounds`` proposals were made."""
+    """A role proposes; code has ``objections``, and a reviewer to what code accepts, until none, or ``most_rounds``."""
     answer = speaker.role.answer
-
-    def check(content: Answer) -> Objections:
-        return Objections(objections=tuple(object_to(content)))
+    check = CodeCheck("check", answer, Objections, lambda content: Objections(objections=tuple(object_to(content))))
 
     def next_speaker(messages: Sequence[Utterance]) -> str | None:
-        content = messages[-1][1]
+        source, content = messages[-1]
         if isinstance(content, answer):
-            return "check"
+            return check.name
+        if not getattr(content, "objections", ("the opening",)):
+            return reviewer.name if reviewer and source == check.name else None
         rounds = sum(isinstance(content, answer) for _, content in messages)
-        if isinstance(content, Objections) and (not content.objections or rounds >= most_rounds):
-            return None
-        return speaker.name
+        return speaker.name if rounds < most_rounds else None
 
     messages = await run_conversation(
-        [speaker, CodeCheck("check", answer, Objections, check)],
+        [speaker, check, *([reviewer] if reviewer else [])],
         opening=opening,
         next_speaker=next_speaker,
         context=context,
         event_log=event_log,
-        most_messages=2 * most_rounds + 2,
+        most_messages=3 * most_rounds + 2,
     )
     last = messages[-1][1]
     proposals = tuple(content for _, content in messages if isinstance(content, answer))
     if isinstance(last, RoleFailure):
         return ProposalLoopResult(proposals, last.reason, last.answered and not proposals)
-    return ProposalLoopResult(proposals, None)
+    return ProposalLoopResult(proposals, None, last=last)

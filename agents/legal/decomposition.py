@@ -154,8 +154,7 @@ class CallBounds:
     integrator: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class DecompositionLimits:
+class DecompositionLimits(StrictModel):
     """Limits for one question.
 
     Attributes:
@@ -164,9 +163,9 @@ class DecompositionLimits:
         rounds: times that the Meta-LLM may ask the agents back; 0: it is not asked what is missing.
     """
 
-    depth: int = 2
-    calls: int = 12
-    rounds: int = 1
+    depth: int = Field(default=2, ge=1, le=10)
+    calls: int = Field(default=12, ge=1, le=200)
+    rounds: int = Field(default=1, ge=0, le=10)
 
     def most_calls(self) -> CallBounds:
         by_depth = [MAX_SUBTASKS**depth for depth in range(self.depth)]

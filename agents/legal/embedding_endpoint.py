@@ -8,7 +8,7 @@ the texts; its answer is the vectors as text.
 import asyncio
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +17,8 @@ from autogen_core.models import CreateResult, RequestUsage, UserMessage
 
 from lawtrace.agents.models.endpoints import access_to
 from lawtrace.agents.models.model_call import CallFailed, ModelCall, plain_messages
-from lawtrace.agents.models.recording import RecordedClient
-from lawtrace.agents.models.request_client import RequestClient
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.environments.legal.retrieval.embedding import Vectors
-from lawtrace.schemas.errors import InputError
+from lawtrace.environments.legal.retrieval.embedding import BatchEncoder, Vectors
 from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.model_spec import EndpointProvider, ModelSpec
 
@@ -30,8 +27,6 @@ if TYPE_CHECKING:
 
 EMBEDDERS: tuple[EndpointProvider, ...] = ("openai", "ollama", "llamacpp")
 """Providers whose endpoints compute embeddings."""
-
-_BATCH = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,54 +66,20 @@ def connect_embeddings(spec: ModelSpec, environment: Mapping[str, str]) -> Embed
     return EmbeddingEndpoint(client, spec.name, access.key, access.shown)
 
 
-def embedding_client(clients: ModelClients, spec: ModelSpec, context: Context) -> RecordedClient:
-    """A client whose answers are vectors, live or replayed. Raises what `ModelClients.client_for` raises."""
-    if spec.provider not in (*EMBEDDERS, "replay"):
-        raise InputError(f"embedding model '{spec}' has no embeddings; use minilm or an endpoint such as openai:MODEL")
-    return clients.client_for(spec, context, connect=connect_embeddings)
+def endpoint_encoder(
+    clients: ModelClients, spec: ModelSpec, context: Context, loop: asyncio.AbstractEventLoop
+) -> BatchEncoder:
+    """An encoder whose vectors come from an endpoint or a recording. It raises CallFailed without a usable reply.
 
-
-class EndpointEncoder:
-    """An encoder that requests vectors from a client, 64 texts at a time, each text once.
-
-    Args:
-        client: a client of an `EmbeddingEndpoint`, see `embedding_client`.
-        loop: the event loop of the client. `encode` waits for it, so it must be called from another thread.
+    ``loop``: the event loop of the clients, for which the encoder waits; it must be called from another thread.
     """
+    client = clients.client_for(spec, context, connect=connect_embeddings)
 
-    def __init__(self, client: RequestClient, model: str, loop: asyncio.AbstractEventLoop) -> None:
-        self._client = client
-        self._loop = loop
-        self._known: dict[str, Vectors] = {}
-        self.id = model
+    def ask(texts: Sequence[str]) -> Vectors:
+        asking = client.create([UserMessage(content=text, source="retrieval") for text in texts])
+        return _unpacked(str(asyncio.run_coroutine_threadsafe(asking, loop).result().content))
 
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of the texts. Raises CallFailed without a usable reply."""
-        for batch in _batches(texts, self._known):
-            asking = self._client.create([UserMessage(content=text, source="retrieval") for text in batch])
-            result = asyncio.run_coroutine_threadsafe(asking, self._loop).result()
-            self._known.update(zip(batch, _unpacked(str(result.content)), strict=True))
-        return np.stack([self._known[text] for text in texts]) if texts else np.zeros((0, 0), dtype=np.float32)
-
-
-class DryRunEncoder:
-    """An encoder that makes no request and counts those of an `EndpointEncoder`: ``calls``, and the ``texts`` of all
-    calls.
-
-    All its vectors are equal.
-    """
-
-    id = "counting"
-
-    def __init__(self) -> None:
-        self.calls = 0
-        self.texts: dict[str, None] = {}
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        for batch in _batches(texts, self.texts):
-            self.calls += 1
-            self.texts.update(dict.fromkeys(batch))
-        return np.ones((len(texts), 1), dtype=np.float32)
+    return BatchEncoder(ask, str(spec))
 
 
 def _packed(vectors: np.ndarray[Any, Any]) -> str:
@@ -129,10 +90,3 @@ def _packed(vectors: np.ndarray[Any, Any]) -> str:
 def _unpacked(text: str) -> Vectors:
     said = json.loads(text)
     return np.frombuffer(b64decode(said["vectors"]), dtype="<f4").reshape(-1, said["dimensions"])
-
-
-def _batches(texts: Sequence[str], known: Container[str]) -> Iterator[Sequence[str]]:
-    """Batches of the texts that are not known yet, each text once."""
-    wanted = [text for text in dict.fromkeys(texts) if text not in known]
-    for start in range(0, len(wanted), _BATCH):
-        yield wanted[start : start + _BATCH]

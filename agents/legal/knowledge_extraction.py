@@ -25,10 +25,10 @@ from lawtrace.agents.legal.role_calls import (
 )
 from lawtrace.agents.participants import Role
 from lawtrace.environments.documents.decision import Paragraph
-from lawtrace.environments.legal.case import Case, Chunk, PreparedCase, paragraph_chunks
+from lawtrace.environments.legal.case import Case, Chunk, PreparedCase
 from lawtrace.environments.legal.document_checks import states_finding
 from lawtrace.environments.legal.document_parts import DocumentPart
-from lawtrace.environments.legal.retrieval.tokenizer import tokenize
+from lawtrace.environments.legal.retrieval.tokenizer import occur_in, tokenize
 from lawtrace.schemas.models import FrozenModel
 
 PARAGRAPH_BATCH_SIZE = 10
@@ -108,7 +108,7 @@ _COMMON_SENSE = Role("common_sense", Inferences)
 
 
 async def extract_knowledge(case: Case, calls: RoleCalls) -> PreparedCase:
-    """Extract the chunks of all four agents; they replace earlier chunks of the case."""
+    """The case with the chunks that the roles write, after those of its paragraphs."""
     calls = calls.about(case.id)
     read = _shown(case, "facts", "application")
     applied = await asyncio.gather(
@@ -121,12 +121,10 @@ async def extract_knowledge(case: Case, calls: RoleCalls) -> PreparedCase:
             for number, batch in enumerate(calls.batches("common_sense", read, PARAGRAPH_BATCH_SIZE), 1)
         )
     )
-    assert case.document is not None
-    kept = paragraph_chunks(case.document, case.parts)
     results = [items for items, _ in (*applied, *inferred)]
     entries = [*application, *(chunk for _, chunks in inferred for chunk in chunks)]
     return PreparedCase(
-        case=case.model_copy(update={"chunks": (*kept, *entries)}),
+        case=case.model_copy(update={"chunks": (*case.chunks, *entries)}),
         refused=tuple(reason for items in results for reason in items.refused),
         failures=tuple(items.failure for items in results if items.failure is not None),
     )
@@ -218,10 +216,8 @@ def check_entry(entry: StatedAlignment | Relation, texts: Mapping[str, str]) -> 
                 return f"{entry.source!r} and {entry.target!r}: the relation is empty"
     if entry.paragraph not in texts:
         return f"{names[0]!r} cites {entry.paragraph!r}, which is not a paragraph"
-    said = f" {' '.join(tokenize(texts[entry.paragraph]))} "
     for name in names:
-        words = " ".join(tokenize(name))
-        if not words or f" {words} " not in said:
+        if not tokenize(name) or not occur_in(name, texts[entry.paragraph]):
             return f"paragraph {entry.paragraph} does not mention {name!r}"
     return None
 

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any
 
 from autogen_core import CancellationToken
 from pydantic import BaseModel
@@ -32,7 +32,6 @@ from lawtrace.agents.legal.decomposition import (
     Request,
     Results,
     Search,
-    Task,
     Tasks,
 )
 from lawtrace.agents.legal.meta_llm import LegalAnswer, passages_json, question_json
@@ -47,8 +46,6 @@ _SEARCH_THREADS = ThreadPoolExecutor(8, thread_name_prefix="search")
 The default threads of the event loop resolve the endpoint's address: if retrieval occupied all of them, both would wait
 forever.
 """
-
-Answer = TypeVar("Answer", bound=BaseModel)
 
 Inputs = Mapping[str, object]
 """What fills the prompt for one answer."""
@@ -76,29 +73,20 @@ class Dispatcher(Participant):
         return self._requests.send(last) if isinstance(last, Replies) else next(self._requests)
 
 
-class Member(Participant, Generic[Answer]):
+class Member(Participant):
     """A role of the team. It answers each task of a request with a model call of its own, concurrently.
 
-    Args:
-        inputs: what fills the prompt, for each answer that the request asks for.
-        finish: completes an answer with what code knows of its task.
+    ``inputs``: what can fill the prompt, for each answer that the request asks for.
     """
 
     def __init__(
-        self,
-        role: Role[Answer],
-        calls: RoleCalls,
-        inputs: Callable[[Request], Sequence[Inputs]],
-        *,
-        opening: str,
-        finish: Callable[[Answer, Request, int], Answer] = lambda answer, request, number: answer,
+        self, role: Role[Any], calls: RoleCalls, inputs: Callable[[Request], Sequence[Inputs]], opening: str
     ) -> None:
         super().__init__(role.name, f"plays the role {role.name}", Replies)
         self._role = role
         self._calls = calls
         self._inputs = inputs
         self._opening = opening
-        self._finish = finish
         self._asked = 0
 
     async def reply(
@@ -108,86 +96,55 @@ class Member(Participant, Generic[Answer]):
         assert isinstance(request, Tasks | Results)
         agents = [self._agent(inputs) for inputs in self._inputs(request)]
         answers = await gather(agent.reply([self._opening], cancellation_token) for agent in agents)
-        replies = tuple(
-            answer if isinstance(answer, RoleFailure) else self._finish(answer, request, number)
-            for number, answer in enumerate(answers)
-        )
+        replies = tuple(_numbered(answer, request, number) for number, answer in enumerate(answers))
         self.spoken = tuple(zip(agents, replies, strict=True))
         unanswered = (reply for reply in replies if isinstance(reply, RoleFailure) and not reply.answered)
         return next(unanswered, Replies(replies=replies))
 
-    def _agent(self, inputs: Inputs) -> RoleAgent[Answer]:
+    def _agent(self, inputs: Inputs) -> RoleAgent[Any]:
         """A new agent for one answer: it must not see the other tasks."""
+        models = self._calls.role_models
         context = self._calls.context.at(role=self.name, turn=self._asked)
         self._asked += 1
-        return self._role.agent(self._calls.role_models, context, **inputs)
+        prompt = models.prompt(self.name)
+        return self._role.agent(models, context, **{name: inputs[name] for name in (*prompt.inputs, *prompt.unused)})
+
+
+def _numbered(answer: BaseModel, request: Request, number: int) -> BaseModel:
+    """The answer to a task; a finding with the number of its part."""
+    task = request.tasks[number] if isinstance(request, Tasks) else None
+    if isinstance(answer, PartAnswer) and isinstance(task, Part):
+        return answer.model_copy(update={"part": task.part})
+    return answer
 
 
 def _members(
     case: Case, question: Question, active: Sequence[Agent], calls: RoleCalls, *, may_refuse: bool
 ) -> list[Participant]:
-    shown = {"question": question_json(question)}
     agents = as_json({AGENT_ROLES[agent]: AGENT_FIELDS[agent] for agent in active})
+    shown = {"question": question_json(question), "agents": agents, "may_refuse": may_refuse}
     chunks = {chunk.ref: chunk for chunk in case.chunks}
 
-    def parts_of(request: Request) -> str:
-        assert isinstance(request, Results)
-        return as_json([result.model_dump(mode="json") for result in request.results])
+    def inputs(request: Request) -> Sequence[Inputs]:
+        if isinstance(request, Results):
+            return [{**shown, "parts": as_json([result.model_dump(mode="json") for result in request.results])}]
+        notes = [[chunks[ref] for ref in task.passages] if isinstance(task, Part) else [] for task in request.tasks]
+        return [
+            {**shown, "task": as_json({"task": task.task}), "passages": passages_json(of)}
+            for task, of in zip(request.tasks, notes, strict=True)
+        ]
 
-    def notes(task: Task) -> Inputs:
-        assert isinstance(task, Part)
-        return {"task": _task(task), "passages": passages_json([chunks[ref] for ref in task.passages])}
-
-    def numbered(answer: PartAnswer, request: Request, number: int) -> PartAnswer:
-        part = _tasks(request)[number]
-        assert isinstance(part, Part)
-        return answer.model_copy(update={"part": part.part})
-
+    roles: Mapping[str, Role[Any]] = {
+        "Split the task.": Role("decomposer", Decomposition, stateful=False),
+        "Judge the task.": Role("atomicity_judge", Atomicity, stateful=False),
+        "Say what is missing.": Role("sufficiency_judge", QuestionsBack, stateful=False),
+        "Answer the question.": Role("integrator", LegalAnswer, stateful=False, is_refusal=is_refusal),
+    }
+    answering = [Role[Any](AGENT_ROLES[agent], PartAnswer, stateful=False) for agent in active]
     return [
-        Member(
-            Role("decomposer", Decomposition, stateful=False),
-            calls,
-            lambda request: [{"task": _task(task), "agents": agents, **shown} for task in _tasks(request)],
-            opening="Split the task.",
-        ),
-        Member(
-            Role("atomicity_judge", Atomicity, stateful=False),
-            calls,
-            lambda request: [{"task": _task(task)} for task in _tasks(request)],
-            opening="Judge the task.",
-        ),
-        *(
-            Member(
-                Role(AGENT_ROLES[agent], PartAnswer, stateful=False),
-                calls,
-                lambda request: list(map(notes, _tasks(request))),
-                opening="Do the task.",
-                finish=numbered,
-            )
-            for agent in active
-        ),
-        Member(
-            Role("sufficiency_judge", QuestionsBack, stateful=False),
-            calls,
-            lambda request: [{"parts": parts_of(request), "agents": agents, **shown}],
-            opening="Say what is missing.",
-        ),
-        Member(
-            Role("integrator", LegalAnswer, stateful=False, is_refusal=is_refusal),
-            calls,
-            lambda request: [{"parts": parts_of(request), "may_refuse": may_refuse, **shown}],
-            opening="Answer the question.",
-        ),
+        *(Member(role, calls, inputs, opening) for opening, role in roles.items()),
+        *(Member(role, calls, inputs, "Do the task.") for role in answering),
     ]
-
-
-def _tasks(request: Request) -> Sequence[Task]:
-    assert isinstance(request, Tasks)
-    return request.tasks
-
-
-def _task(task: Task) -> str:
-    return as_json({"task": task.task})
 
 
 def next_speaker(messages: Sequence[Utterance]) -> str | None:

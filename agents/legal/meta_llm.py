@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator
 
-from lawtrace.agents.legal.role_calls import RoleCalls
+from lawtrace.agents.legal.role_calls import RoleCalls, as_json
 from lawtrace.agents.participants import Role, RoleFailure
 from lawtrace.environments.legal.case import Chunk, Question
 from lawtrace.environments.legal.choice_parser import is_refusal
@@ -38,23 +38,11 @@ class LegalAnswer(FrozenModel):
 
 
 def question_json(question: Question) -> str:
-    options = ",\n".join(f"  {_quoted(key)}: {_quoted(option)}" for key, option in question.options.items())
-    return f'{{\n "question": {_quoted(question.text)},\n "options": {{{_lines(options)}}}\n}}'
+    return as_json({"question": question.text, "options": question.options})
 
 
 def passages_json(passages: Sequence[Chunk]) -> str:
-    shown = (f' {{\n  "ref": {_quoted(chunk.ref)},\n  "text": {_quoted(chunk.text.strip())}\n }}' for chunk in passages)
-    found = ",\n".join(shown)
-    return f"[\n{found}\n]" if found else "[]"
-
-
-# The text of `as_json`, which takes ten times as long: Python's encoder is slow with an indentation.
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _lines(members: str) -> str:
-    return f"\n{members}\n " if members else ""
+    return as_json([{"ref": chunk.ref, "text": chunk.text.strip()} for chunk in passages])
 
 
 _REMOVED = ("\\", "(square)", "square)", "(square", ")square", "square(")

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
@@ -41,10 +41,12 @@ class RoleCalls:
     most_rounds: int = 1
 
     def batches(self, role: str, paragraphs: Sequence[Paragraph], size: int) -> list[Sequence[Paragraph]]:
-        """The paragraphs for each conversation of a role.
+        """The paragraphs for each conversation of a role that needs a model; none without one.
 
         One at a time if its prompt reads them as text, without their numbers: code then knows what an answer is about.
         """
+        if self.role_models.name_of(role) == "offline":
+            return []
         step = 1 if "text" in self.role_models.prompt(role).inputs else size
         return [paragraphs[start : start + step] for start in range(0, len(paragraphs), step)]
 
@@ -61,9 +63,10 @@ class RoleCalls:
         *,
         opening: str,
         unit: str | None = None,
+        reviewer: Role[Any] | None = None,
         **inputs: object,
     ) -> ProposalLoopResult[Answer]:
-        """The proposals of a role. ``unit``: the part of the case; ``inputs`` fill the prompt."""
+        """The proposals of a role. ``unit``: the part of the case; ``inputs`` fill its prompt, and the reviewer's."""
         context = self.context.at(role=role.name, unit=unit, conversation_kind=role.name)
         return await run_proposal_loop(
             role.agent(self.role_models, context, **inputs),
@@ -72,6 +75,7 @@ class RoleCalls:
             context=context,
             event_log=self.event_log,
             most_rounds=self.most_rounds,
+            reviewer=reviewer and reviewer.agent(self.role_models, context, **inputs),
         )
 
     async def propose_items(
@@ -82,31 +86,28 @@ class RoleCalls:
         *,
         opening: str,
         unit: str,
-        missing: Callable[[Answer], Sequence[str]] = lambda _: (),
         **inputs: object,
     ) -> ValidItems[Item]:
         """The valid items of the role's last proposal.
 
-        Args:
-            check: the objection to an item; None if it is valid.
-            missing: objections to what is missing from an answer.
+        ``check``: the objection to an item; None if it is valid.
         """
 
         def object_to(answer: Answer) -> list[str]:
-            return [*(reason for item in items_of(answer) if (reason := check(item))), *missing(answer)]
+            return [reason for item in items_of(answer) if (reason := check(item))]
 
-        found = await self.propose(role, object_to, opening=opening, unit=unit, **inputs)
+        found = await self.propose(role, object_to, opening=opening, unit=unit, reviewer=None, **inputs)
         if not found.proposals:
             return ValidItems(failure=f"{role.name}, from {unit}: {found.failure}")
         checked = [(item, check(item)) for item in items_of(found.proposals[-1])]
         kept = tuple(item for item, reason in checked if reason is None)
         return ValidItems(kept, tuple(f"{role.name}: {reason}" for _, reason in checked if reason is not None))
 
-    async def ask(self, role: Role[Answer], *, opening: str, turn: int = 0, **inputs: object) -> Answer | RoleFailure:
+    async def ask(self, role: Role[Answer], *, opening: str, **inputs: object) -> Answer | RoleFailure:
         """The answer of a single role. Raises errors that stop the run."""
-        context = self.context.at(role=role.name, turn=turn)
+        context = self.context.at(role=role.name, turn=0)
         agent = role.agent(self.role_models, context, **inputs)
-        return await ask_role(agent, opening, context.at(turn=turn + 1), self.event_log)
+        return await ask_role(agent, opening, context.at(turn=1), self.event_log)
 
 
 def as_json(value: object) -> str:

@@ -8,11 +8,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from lawtrace.agents.conversation import Utterance, run_conversation
 from lawtrace.agents.legal.role_calls import RoleCalls, ValidItems, as_json, paragraphs_as_json, texts_of
-from lawtrace.agents.participants import CodeCheck, Objections, Role, RoleFailure
+from lawtrace.agents.participants import Role, RoleFailure
 from lawtrace.environments.documents.decision import Paragraph
-from lawtrace.environments.legal.retrieval.tokenizer import tokenize
+from lawtrace.environments.legal.retrieval.tokenizer import occur_in, tokenize
 from lawtrace.schemas.models import FrozenModel
 
 PARAGRAPHS_AT_ONCE = 150
@@ -132,12 +131,10 @@ def check_fact(found: FoundFact, texts: Mapping[str, str], known: Mapping[str, S
 
 def find_quote(text: str, paragraph: str) -> str | None:
     """The first words of a quote of the paragraph in the text."""
-    said = f" {' '.join(tokenize(paragraph))} "
     words = tokenize(text)
-    for start in range(len(words) - QUOTE_LENGTH + 1):
-        if f" {' '.join(words[start : start + QUOTE_LENGTH])} " in said:
-            return " ".join(words[start : start + 6])
-    return None
+    starts = range(len(words) - QUOTE_LENGTH + 1)
+    quotes = (words[start : start + QUOTE_LENGTH] for start in starts)
+    return next((" ".join(quote[:6]) for quote in quotes if occur_in(" ".join(quote), paragraph)), None)
 
 
 def _plain(text: str) -> str:
@@ -214,42 +211,22 @@ async def word_facts(
             )
         )
 
-    def next_speaker(messages: Sequence[Utterance]) -> str | None:
-        match messages[-1][1]:
-            case Wording():
-                return "wording_check"
-            case Objections(objections=()):
-                return TWIN_EVALUATOR.name
-            case WordingReview(faults=()):
-                return None
-            case _:
-                drafts = sum(isinstance(content, Wording) for _, content in messages)
-                return TWIN_WRITER.name if drafts < calls.most_rounds else None
-
-    context = calls.context.at(role=TWIN_WRITER.name, conversation_kind=TWIN_WRITER.name)
-    inputs = {"issues": as_json(issues), "party": party}
-    messages = await run_conversation(
-        [
-            TWIN_WRITER.agent(calls.role_models, context, **inputs),
-            CodeCheck(
-                "wording_check", Wording, Objections, lambda draft: Objections(objections=review(draft).objections)
-            ),
-            TWIN_EVALUATOR.agent(calls.role_models, context, **inputs),
-        ],
+    found = await calls.propose(
+        TWIN_WRITER,
+        lambda draft: review(draft).objections,
         opening="Write the sentences.",
-        next_speaker=next_speaker,
-        context=context,
-        event_log=calls.event_log,
+        unit=calls.context.unit,
+        reviewer=TWIN_EVALUATOR,
+        issues=as_json(issues),
+        party=party,
     )
-    last = messages[-1][1]
-    failure = last.reason if isinstance(last, RoleFailure) else None
-    drafts = [content for _, content in messages if isinstance(content, Wording)]
-    if not drafts:
-        return ValidItems(failure=failure)
-    faults = [*review(drafts[-1]).faults, *(last.faults if isinstance(last, WordingReview) else ())]
+    if not found.proposals:
+        return ValidItems(failure=found.failure)
+    last = found.proposals[-1]
+    faults = [*review(last).faults, *(found.last.faults if isinstance(found.last, WordingReview) else ())]
     good = {*sources} - {(fault.issue, fault.fact) for fault in faults}
-    kept = tuple(one for one in drafts[-1].sentences if (one.issue, one.fact) in good)
-    return ValidItems(kept, WordingReview(faults=tuple(faults)).objections, failure)
+    kept = tuple(one for one in last.sentences if (one.issue, one.fact) in good)
+    return ValidItems(kept, WordingReview(faults=tuple(faults)).objections, found.failure)
 
 
 async def read_questions(

@@ -6,9 +6,9 @@ of rules to facts, ``CS`` common sense. A *context* names the active agents, suc
 
 from collections.abc import Sequence
 from string import ascii_uppercase
-from typing import Any, Literal, Self, cast, get_args
+from typing import Literal, NamedTuple, Self, cast, get_args
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, model_validator
 
 from lawtrace.environments.documents.decision import Document, Paragraph
 from lawtrace.environments.legal.document_checks import states_finding
@@ -32,30 +32,23 @@ TaskMetric = Literal["balanced_accuracy", "exact_match", "f1"]
 
 Context = tuple[Agent, ...]
 
-CONTEXTS: tuple[Context, ...] = (
-    ("F",),
-    ("LR",),
-    ("F", "LR"),
-    ("AR",),
-    ("CS",),
-    ("AR", "CS"),
-    ("F", "LR", "AR"),
-    ("F", "LR", "AR", "CS"),
-)
-"""The eight contexts of the published grid (M Table 2); the first three are its baselines."""
-
 
 def parse_context(text: str) -> Context:
-    """The agents of a context such as ``F+LR``. Raises InputError."""
+    """The agents of a context such as ``F+LR``. Raises ValueError."""
     names = text.split("+")
     unknown = [name for name in names if name not in AGENTS]
     if unknown or len(set(names)) != len(names):
-        raise InputError(f"context {text!r}: write each of {', '.join(AGENTS)} at most once, joined by '+'")
+        raise ValueError(f"context {text!r}: write each of {', '.join(AGENTS)} at most once, joined by '+'")
     return cast("Context", tuple(names))
 
 
 def context_name(context: Sequence[Agent]) -> str:
     return "+".join(context)
+
+
+_NAMES = ("F", "LR", "F+LR", "AR", "CS", "AR+CS", "F+LR+AR", "F+LR+AR+CS")
+CONTEXTS: tuple[Context, ...] = tuple(map(parse_context, _NAMES))
+"""The eight contexts of the published grid (M Table 2); the first three are its baselines."""
 
 
 class Chunk(StrictModel):
@@ -126,7 +119,7 @@ class Question(StrictModel):
     paragraphs: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     match: TextMatch = "normalized"
-    twin: Twin | None = None
+    twin: Twin | None = Field(default=None, exclude_if=lambda value: value is None)
 
     @model_validator(mode="after")
     def _has_one_answer(self) -> Self:
@@ -143,12 +136,6 @@ class Question(StrictModel):
         if self.answer not in self.options:
             raise ValueError(f"the answer {self.answer!r} is not among the options {[*self.options]}")
         return self
-
-    @model_serializer(mode="wrap")
-    def _without_absent(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Only twin questions have the field."""
-        fields: dict[str, Any] = dump(self)
-        return fields if self.twin else {name: value for name, value in fields.items() if name != "twin"}
 
     @property
     def kind(self) -> QuestionKind:
@@ -174,7 +161,7 @@ class Case(StrictModel):
     questions: tuple[Question, ...] = ()
     document: Document | None = None
     parts: tuple[PartRange, ...] = ()
-    metric: TaskMetric | None = None
+    metric: TaskMetric | None = Field(default=None, exclude_if=lambda value: value is None)
 
     @model_validator(mode="before")
     @classmethod
@@ -197,12 +184,6 @@ class Case(StrictModel):
             raise ValueError(f"parts: {wrong[0]}")
         return self
 
-    @model_serializer(mode="wrap")
-    def _without_absent(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Only imported tasks have the field."""
-        fields: dict[str, Any] = dump(self)
-        return fields if self.metric else {name: value for name, value in fields.items() if name != "metric"}
-
     def paragraphs_of(self, *wanted: DocumentPart) -> tuple[Paragraph, ...]:
         """The paragraphs of the parts, in the order of the text; empty without the document."""
         if self.document is None:
@@ -214,16 +195,12 @@ class Case(StrictModel):
         return tuple(chunk for chunk in self.chunks if chunk.agent in context)
 
 
-class PreparedCase(StrictModel):
-    """A case after its chunks were extracted or its questions were written.
+class PreparedCase(NamedTuple):
+    """A case with its chunks or questions, and what is not among them.
 
-    Attributes:
-        refused: the entries or questions that code left out, with reasons.
-        failures: conversations that broke off. Their paragraphs have no entries or questions; those of facts and rules
-            stay whole.
+    ``refused``: entries or questions that code left out, with reasons; ``failures``: conversations that broke off.
     """
 
-    schema_version: Literal["lawtrace.prepared_case/1"] = "lawtrace.prepared_case/1"
     case: Case
     refused: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
@@ -233,17 +210,12 @@ _AGENT_OF_PART: dict[DocumentPart, Agent] = {"facts": "F", "rules": "LR"}
 
 
 def build_case(id: str, document: Document, parts: Sequence[PartRange]) -> Case:  # noqa: A002 (the field's name)
-    """A case before knowledge extraction. Raises InputError if the parts do not cover the document."""
+    """A case with a chunk for each paragraph of facts and of rules that states no finding, with its number in the
+    reference (``F:17``). Raises InputError if the parts do not cover the document."""
     wrong = check_coverage(document, parts)
     if wrong:
         raise InputError(f"{id}: the parts do not cover the document: {'; '.join(wrong)}")
-    return Case(id=id, chunks=paragraph_chunks(document, parts), document=document, parts=tuple(parts))
-
-
-def paragraph_chunks(document: Document, parts: Sequence[PartRange]) -> tuple[Chunk, ...]:
-    """A chunk for each paragraph of facts and of rules that states no finding, with its number in the reference
-    (``F:17``)."""
-    return tuple(
+    chunks = (
         Chunk(
             ref=f"{_AGENT_OF_PART[part]}:{paragraph.ref}",
             agent=_AGENT_OF_PART[part],
@@ -253,3 +225,4 @@ def paragraph_chunks(document: Document, parts: Sequence[PartRange]) -> tuple[Ch
         for part, paragraph in paragraphs_by_part(document, parts)
         if part in _AGENT_OF_PART and paragraph.text and not states_finding(paragraph.text, law=part == "rules")
     )
+    return Case(id=id, chunks=tuple(chunks), document=document, parts=tuple(parts))

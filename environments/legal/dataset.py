@@ -10,7 +10,7 @@ side by side is not read twice.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -19,15 +19,14 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from lawtrace.environments.legal.case import AGENTS, Agent, Case
+from lawtrace.environments.legal.case_rows import PlacedRow
 from lawtrace.environments.legal.maslegalbench import parse_rows
 from lawtrace.environments.legal.question_sets import parse_plain_rows
-from lawtrace.schemas.errors import InputError, OperationalError, Problem, describe_validation_error
+from lawtrace.schemas.errors import InputError, OperationalError, Problem, describe_validation_error, input_errors
 
 _LINES = frozenset({".jsonl", ".json"})
 _TABLES = frozenset({".arrow", ".parquet"})
 _DATASET_NOTES = frozenset({"dataset_info.json", "state.json", "dataset_dict.json"})
-
-_Row = tuple[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +57,10 @@ def load_dataset(path: Path) -> LegalDataset:
     files = _files(path)
     cases: list[Case] = []
     problems: list[Problem] = []
-    rows: list[_Row] = []
-    plain: dict[str, list[_Row]] = {}
+    rows: list[PlacedRow] = []
+    plain: dict[str, list[PlacedRow]] = {}
     for file in files:
-        for place, raw in _rows(file, problems):
+        for place, raw in _line_rows(file, problems) if file.suffix in _LINES else _table_rows(file):
             if "schema_version" not in raw:
                 (plain.setdefault(file.stem, []) if "question" in raw else rows).append((place, raw))
                 continue
@@ -121,52 +120,37 @@ def _files(path: Path) -> list[Path]:
     raise InputError(f"{path}: no dataset found (.jsonl, .arrow or .parquet)")
 
 
-def _rows(file: Path, problems: list[Problem]) -> Iterator[_Row]:
-    return _line_rows(file, problems) if file.suffix in _LINES else _table_rows(file)
+def _line_rows(file: Path, problems: list[Problem]) -> Iterator[PlacedRow]:
+    """The objects of a file that is one JSON array, or else of its lines."""
+    with input_errors(file):
+        data = file.read_bytes()
+    array = _array(data)
+    lines = ((f"line {number}", line) for number, line in enumerate(data.splitlines(), 1) if line.strip())
+    items = lines if array is None else ((f"item {number}", item) for number, item in enumerate(array, 1))
+    for place, item in items:
+        try:
+            raw: object = json.loads(item) if isinstance(item, bytes) else item
+        except (ValueError, RecursionError) as error:
+            problems.append(Problem(f"{file.name}, {place}", f"not JSON: {error}"))
+            continue
+        if isinstance(raw, dict):
+            yield f"{file.name}, {place}", cast("dict[str, Any]", raw)
+        else:
+            problems.append(Problem(f"{file.name}, {place}", "JSON, but not an object"))
 
 
-def _line_rows(file: Path, problems: list[Problem]) -> Iterator[_Row]:
-    array = _array(file)
-    if array is not None:
-        for number, raw in enumerate(array, 1):
-            if isinstance(raw, dict):
-                yield f"{file.name}, item {number}", cast("dict[str, Any]", raw)
-            else:
-                problems.append(Problem(f"{file.name}, item {number}", "JSON, but not an object"))
-        return
+def _array(data: bytes) -> list[object] | None:
+    """The items of a JSON array; None for JSON lines, which tell what is wrong with them."""
+    if not data.lstrip().startswith(b"["):
+        return None
     try:
-        with file.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                place = f"{file.name}, line {number}"
-                if not line.strip():
-                    continue
-                try:
-                    raw = json.loads(line.decode("utf-8"))
-                except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-                    problems.append(Problem(place, f"not JSON: {error}"))
-                    continue
-                if isinstance(raw, dict):
-                    yield place, raw
-                else:
-                    problems.append(Problem(place, "JSON, but not an object"))
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read: {error.strerror}") from error
-
-
-def _array(file: Path) -> list[object] | None:
-    """The items of a file that is one JSON array; None for JSON lines."""
-    try:
-        with file.open("rb") as opened:
-            if opened.read(1000).lstrip()[:1] != b"[":
-                return None
-            opened.seek(0)
-            found: object = json.loads(opened.read().decode("utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError):
-        return None  # the lines are read, and tell what is wrong
+        found: object = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
     return cast("list[object]", found) if isinstance(found, list) else None
 
 
-def _table_rows(file: Path) -> Iterator[_Row]:
+def _table_rows(file: Path) -> Iterator[PlacedRow]:
     # An optional library without types.
     try:
         arrow: Any = import_module("pyarrow")
@@ -174,14 +158,12 @@ def _table_rows(file: Path) -> Iterator[_Row]:
         parquet: Any = import_module("pyarrow.parquet")
     except ImportError as error:
         raise OperationalError(f"{file}: reading it needs the extra: pip install 'lawtrace[bench]'") from error
-    try:
+    with input_errors(file, arrow.ArrowException):
         if file.suffix == ".parquet":
             table = parquet.read_table(file)
         else:
             with arrow.memory_map(str(file)) as source:
                 table = ipc.open_stream(source).read_all()
         rows: list[dict[str, Any]] = table.to_pylist()
-    except (arrow.ArrowException, OSError) as error:
-        raise InputError(f"{file}: not a table that can be read: {error}") from error
     for number, raw in enumerate(rows, 1):
         yield f"{file.name}, row {number}", raw

@@ -50,25 +50,24 @@ def check_parsed(document: Document) -> list[str]:
     whole = sum(len(paragraph.text) for paragraph in paragraphs)
     headings = [section.heading for section in document.sections]
     counted = [(int(found[1]), heading) for heading in headings if (found := _COUNTED.match(heading))]
-    return (
-        [
-            *(
-                f"section {later!r} comes after {earlier!r}"
-                for (before, earlier), (after, later) in pairwise(counted)
-                if after <= before
-            )
-        ]
-        + [
+    asides = (("before", document.front), ("after", document.closing))
+    return [
+        *(
+            f"section {later!r} comes after {earlier!r}"
+            for (before, earlier), (after, later) in pairwise(counted)
+            if after <= before
+        ),
+        *(
             f"the text {where} the numbered paragraphs has {len(text)} characters: it may hold some"
-            for where, text in (("before", document.front), ("after", document.closing))
+            for where, text in asides
             if len(text) > max(_LARGEST_ASIDE, _LARGEST_ASIDE_SHARE * whole)
-        ]
-        + [
+        ),
+        *(
             f"paragraph {paragraph.ref} holds {len(paragraph.text) / whole:.0%} of the text: it may hold several"
             for paragraph in paragraphs
             if len(paragraph.text) > max(_LARGE, _LARGEST_SHARE * whole)
-        ]
-    )
+        ),
+    ]
 
 
 def check_mapped(document: Document, ranges: Sequence[PartRange]) -> list[str]:

@@ -23,35 +23,21 @@ from lawtrace.schemas.models import StrictModel
 DocumentPart = Literal["introduction", "rules", "facts", "application", "findings", "decision", "penalty", "annex"]
 DOCUMENT_PARTS: tuple[DocumentPart, ...] = get_args(DocumentPart)
 
-PART_LABELS: Mapping[DocumentPart, str] = {
-    "introduction": "Introduction",
-    "rules": "Legal framework",
-    "facts": "Background",
-    "application": "Nature of entities",
-    "findings": "Infringements",
-    "decision": "Decision",
-    "penalty": "Penalty",
-    "annex": "Annex",
+_PARTS: Mapping[DocumentPart, tuple[str, int, str]] = {
+    "introduction": ("Introduction", 0, ""),
+    "rules": ("Legal framework", 1, "Rule"),
+    "facts": ("Background", 1, "Facts"),
+    "application": ("Nature of entities", 1, "Application"),
+    "findings": ("Infringements", 2, "Issue and Conclusion"),
+    "decision": ("Decision", 3, ""),
+    "penalty": ("Penalty", 3, ""),
+    "annex": ("Annex", 4, ""),
 }
-"""In the order of M Table 5."""
+"""The label of each part, its place in the usual order, and its element; in the order of M Table 5."""
 
-IRAC: Mapping[DocumentPart, str] = {
-    "rules": "Rule",
-    "facts": "Facts",
-    "application": "Application",
-    "findings": "Issue and Conclusion",
-}
-
-PART_ORDER: Mapping[str, int] = {
-    "introduction": 0,
-    "rules": 1,
-    "facts": 1,
-    "application": 1,
-    "findings": 2,
-    "decision": 3,
-    "penalty": 3,
-    "annex": 4,
-}
+PART_LABELS: Mapping[DocumentPart, str] = {part: label for part, (label, _, _) in _PARTS.items()}
+PART_ORDER: Mapping[str, int] = {part: place for part, (_, place, _) in _PARTS.items()}
+IRAC: Mapping[DocumentPart, str] = {part: element for part, (_, _, element) in _PARTS.items() if element}
 
 
 class PartRange(StrictModel):

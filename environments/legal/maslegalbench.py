@@ -4,16 +4,14 @@ A row that cannot be used is reported and left out. Texts are kept unchanged: a 
 it was published as.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, cast
+from typing import Any
 
-from pydantic import BeforeValidator, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from lawtrace.environments.legal.case import Agent, Case, Choice, Chunk, Question
-from lawtrace.environments.legal.question_sets import options_by_key
-from lawtrace.schemas.errors import Problem, describe_validation_error
+from lawtrace.environments.legal.case_rows import GrowingCase, PlacedRow, build_cases
+from lawtrace.schemas.errors import Problem
 from lawtrace.schemas.models import FrozenModel
 
 _AGENT_OF_TYPE: Mapping[str, Agent] = {
@@ -35,62 +33,28 @@ class PublishedRow(FrozenModel):
     source: str
 
 
-def _as_options(value: object) -> object:
-    """Options of a list by key: the paper's prompt writes lists."""
-    return options_by_key([str(one) for one in cast("list[object]", value)]) if isinstance(value, list) else value
-
-
-def _as_answer(value: object) -> object:
-    if not isinstance(value, list):
-        return value
-    members = cast("list[object]", value)
-    return members[0] if len(members) == 1 else members
-
-
 class _PublishedQuestion(FrozenModel):
     """The JSON of a question row; the flag is a string in the published data."""
 
     whether_contains_decision: bool
     question: str
-    options: Annotated[dict[Choice, str], BeforeValidator(_as_options)]
-    correct_answer: Annotated[Choice, BeforeValidator(_as_answer)]
+    options: dict[Choice, str]
+    correct_answer: Choice
 
 
-@dataclass(slots=True)
-class _CaseBuilder:
-    """A case under construction."""
-
-    chunks: list[Chunk] = field(default_factory=list[Chunk])
-    questions: list[Question] = field(default_factory=list[Question])
-    seen: Counter[str] = field(default_factory=Counter[str])
-
-
-def parse_rows(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> tuple[tuple[Case, ...], tuple[Problem, ...]]:
+def parse_rows(rows: Iterable[PlacedRow]) -> tuple[tuple[Case, ...], tuple[Problem, ...]]:
     """The cases in the order in which their sources appear, and the rows that could not be used.
 
-    ``rows`` gives each row with its place for messages. References count the rows of an agent within its case (``F1``,
-    ``LR3``, ``AR12``), question ids count its question rows. Bad rows count too, so that correcting one renames
-    nothing.
+    References count the rows of an agent within its case (``F1``, ``LR3``, ``AR12``), question ids its question rows.
     """
-    growing: dict[str, _CaseBuilder] = {}
-    problems: list[Problem] = []
-    for place, raw in rows:
-        try:
-            row = PublishedRow.model_validate(raw)
-            if not row.source.strip():
-                raise ValueError("source: it is empty, so the case is unknown")
-            _add(growing.setdefault(row.source, _CaseBuilder()), row)
-        except ValidationError as error:
-            problems.append(Problem(place, describe_validation_error(error)))
-        except ValueError as error:
-            problems.append(Problem(place, str(error)))
-    cases = tuple(
-        Case(id=source, chunks=tuple(case.chunks), questions=tuple(case.questions)) for source, case in growing.items()
-    )
-    return cases, tuple(problems)
+    return build_cases(rows, _add)
 
 
-def _add(case: _CaseBuilder, row: PublishedRow) -> None:
+def _add(raw: Mapping[str, Any], cases: Mapping[str, GrowingCase]) -> None:
+    row = PublishedRow.model_validate(raw)
+    if not row.source.strip():
+        raise ValueError("source: it is empty, so the case is unknown")
+    case = cases[row.source]
     if row.type == "question":
         case.seen["question"] += 1
         case.questions.append(_question(row, case.seen["question"]))

@@ -21,11 +21,10 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field
 
 from lawtrace.environments.documents.files import read_text
 from lawtrace.environments.legal.case import (
@@ -39,7 +38,8 @@ from lawtrace.environments.legal.case import (
     TaskMetric,
     TextMatch,
 )
-from lawtrace.schemas.errors import InputError, Problem, describe_validation_error
+from lawtrace.environments.legal.case_rows import GrowingCase, PlacedRow, build_cases
+from lawtrace.schemas.errors import InputError, Problem
 from lawtrace.schemas.models import FrozenModel, StrictModel
 
 _LEAST_REPEATS = 2
@@ -73,65 +73,47 @@ class PlainQuestion(FrozenModel):
     decision: bool = True
 
 
-@dataclass(slots=True)
-class _Group:
-    chunks: list[Chunk] = field(default_factory=list[Chunk])
-    questions: list[Question] = field(default_factory=list[Question])
-    known: dict[str, str] = field(default_factory=dict[str, str])
-    seen: int = 0
-
-
-def parse_plain_rows(
-    rows: Iterable[tuple[str, Mapping[str, object]]], name: str
-) -> tuple[tuple[Case, ...], tuple[Problem, ...]]:
-    """The cases of rows in the plain format, each given with its place for messages, and the rows that were left out.
+def parse_plain_rows(rows: Iterable[PlacedRow], name: str) -> tuple[tuple[Case, ...], tuple[Problem, ...]]:
+    """The cases of rows in the plain format, and the rows that were left out.
 
     ``name``: the case of rows that name none. Equal passages of a case are one chunk.
     """
-    groups: dict[str, _Group] = {}
-    problems: list[Problem] = []
-    for place, raw in rows:
-        try:
-            row = PlainQuestion.model_validate(raw)
-            case = row.case or name
-            group = groups.setdefault(case, _Group())
-            group.seen += 1
-            question = _question(row, f"{case}/q{group.seen if row.id is None else row.id}")
-        except ValidationError as error:
-            problems.append(Problem(place, describe_validation_error(error)))
-            continue
-        except ValueError as error:
-            problems.append(Problem(place, str(error)))
-            continue
+    shown, ids = set[tuple[str, str]](), set[str]()
+
+    def add(raw: Mapping[str, Any], cases: Mapping[str, GrowingCase]) -> None:
+        row = PlainQuestion.model_validate(raw)
+        named = row.case or name
+        case = cases[named]
+        case.seen["question"] += 1
+        question = _question(row, f"{named}/q{case.seen['question'] if row.id is None else row.id}")
         for passage in row.passages:
-            if passage.text not in group.known:
-                group.known[passage.text] = f"{passage.agent}{len(group.chunks) + 1}"
-                group.chunks.append(Chunk(ref=group.known[passage.text], agent=passage.agent, text=passage.text))
-        if question.id in {other.id for other in group.questions}:
-            problems.append(Problem(place, f"id: {question.id!r} occurs twice"))
-        else:
-            group.questions.append(question)
-    cases = tuple(Case(id=case, chunks=tuple(of.chunks), questions=tuple(of.questions)) for case, of in groups.items())
-    return cases, tuple(problems)
+            if (named, passage.text) not in shown:
+                shown.add((named, passage.text))
+                ref = f"{passage.agent}{len(case.chunks) + 1}"
+                case.chunks.append(Chunk(ref=ref, agent=passage.agent, text=passage.text))
+        if question.id in ids:
+            raise ValueError(f"id: {question.id!r} occurs twice")
+        ids.add(question.id)
+        case.questions.append(question)
+
+    return build_cases(rows, add)
 
 
 def _question(row: PlainQuestion, id: str) -> Question:  # noqa: A002 (the field's name)
     given: list[str | int] = [*row.answer] if isinstance(row.answer, list) else [row.answer]
-    if not row.options:
-        texts = [str(one) for one in given]
-        return Question(
-            id=id,
-            text=row.question,
-            options={},
-            answer=texts[0],
-            also=tuple(texts[1:]),
-            match=row.match,
-            decision=row.decision,
-        )
-    options = options_by_key(row.options)
-    if len(given) != 1:
+    options = options_by_key(row.options) if row.options else {}
+    if options and len(given) != 1:
         raise ValueError(f"answer: {len(given)} answers to a question with options; give one")
-    return Question(id=id, text=row.question, options=options, answer=_key_of(given[0], options), decision=row.decision)
+    answer, *also = [_key_of(given[0], options)] if options else map(str, given)
+    return Question(
+        id=id,
+        text=row.question,
+        options=options,
+        answer=answer,
+        also=tuple(also),
+        match="normalized" if options else row.match,
+        decision=row.decision,
+    )
 
 
 def options_by_key(options: dict[str, str] | Sequence[str]) -> dict[Choice, str]:
@@ -197,7 +179,7 @@ def read_task_table(
         if column not in shown[0]:
             raise InputError(f"{train}: has no column {column}; the columns are {', '.join(shown[0])}")
         examples += [f"{_fill(asked, row, train)}\nA: {row[column].strip()}" for row in shown]
-    plain = [
+    plain: list[PlacedRow] = [
         (
             f"{table.name}, row {number}",
             {
@@ -210,7 +192,7 @@ def read_task_table(
         )
         for number, row in enumerate(rows, 1)
     ]
-    cases, problems = parse_plain_rows(cast("list[tuple[str, Mapping[str, object]]]", plain), name)
+    cases, problems = parse_plain_rows(plain, name)
     chunks = tuple(
         Chunk(ref=f"AR{number}", agent="AR", text=text) for number, text in enumerate(dict.fromkeys(examples), 1)
     )

@@ -6,25 +6,26 @@ denominator is all questions: refusals, unreadable replies and missing replies a
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from statistics import fmean
 
 from lawtrace.environments.legal.case import Question
 from lawtrace.runs.legal.case_intervals import Mark, share_interval
-from lawtrace.runs.legal.legal_files import AnswerRow, LegalOutcome
-from lawtrace.runs.scoring.metrics import Interval
-from lawtrace.runs.scoring.statistics import PairedComparison, clustered_difference, exact_mcnemar
+from lawtrace.runs.legal.legal_files import AnswerRow, GridCell, LegalOutcome
+from lawtrace.runs.scoring.metrics import Interval, group_by
+from lawtrace.runs.scoring.statistics import PairedComparison, clustered_difference, exact_mcnemar, holm_adjusted
+
+REFERENCE = "F+LR"
+"""The context that others are compared with: the strongest published baseline, retrieval without agents."""
+
+CellAnswers = Mapping[GridCell, Sequence[AnswerRow]]
+"""The answers of each cell: every question, in one order, with its trials."""
 
 
 def answer_label(row: AnswerRow) -> str | None:
     """The label of an answer for agreement: the option, *refused* or *error*. None (left out) without a reply."""
     return None if row.outcome == "invalid" else row.choice or row.outcome
-
-
-def compare_cells(left: Sequence[AnswerRow], right: Sequence[AnswerRow]) -> PairedComparison:
-    """Compare two cells with the same questions in the same order; the difference is left minus right."""
-    assert [row.question for row in left] == [row.question for row in right]
-    return compare_answers((a.case, a.question, is_correct(b), is_correct(a)) for a, b in zip(left, right, strict=True))
 
 
 def compare_answers(answers: Iterable[tuple[str, str, bool, bool]]) -> PairedComparison:
@@ -63,41 +64,10 @@ class Share:
     of: int
 
 
-def share_by_case(rows: Iterable[AnswerRow], holds: Callable[[AnswerRow], bool]) -> Share | None:
-    """The share of rows that satisfy ``holds``, with an interval over cases; None without rows."""
+def share_by_case(rows: Iterable[AnswerRow], holds: Callable[[AnswerRow], bool]) -> Share:
+    """The share of rows that satisfy ``holds``, with an interval over cases. There must be a row."""
     marks = [Mark(row.case, row.question, holds(row)) for row in rows]
-    if not marks:
-        return None
     return Share(fmean(mark.value for mark in marks), share_interval(marks), len(marks))
-
-
-@dataclass(frozen=True, slots=True)
-class CellScore:
-    """The number of questions of a cell by outcome."""
-
-    counts: Mapping[LegalOutcome, int]
-
-    def count(self, outcome: LegalOutcome) -> int:
-        return self.counts.get(outcome, 0)
-
-    def share(self, outcome: LegalOutcome) -> float:
-        return self.count(outcome) / self.questions if self.questions else 0.0
-
-    @property
-    def questions(self) -> int:
-        return sum(self.counts.values())
-
-    @property
-    def accuracy(self) -> float:
-        return self.share("correct")
-
-    @property
-    def refusals(self) -> float:
-        return self.share("refused")
-
-
-def count_answers(rows: Iterable[AnswerRow]) -> CellScore:
-    return CellScore(Counter(row.outcome for row in rows))
 
 
 def balanced_weights(questions: Iterable[Question]) -> dict[str, float]:
@@ -122,3 +92,64 @@ def balanced_accuracy(rows: Sequence[AnswerRow], weights: Mapping[str, float]) -
 
 def is_correct(row: AnswerRow) -> bool:
     return row.outcome == "correct"
+
+
+@dataclass(frozen=True, slots=True)
+class CellLine:
+    """One cell of the grid.
+
+    Attributes:
+        accuracy, refusals: shares of all questions, with intervals over cases; ``counts``: questions by outcome.
+        skill: over the best baseline without a model.
+        place: 1 for the best of its model and column, 2 for the second best, else 0; ties share a place.
+    """
+
+    cell: GridCell
+    accuracy: Share
+    refusals: Share
+    counts: Mapping[LegalOutcome, int]
+    skill: float | None
+    place: int
+
+
+def score_cells(cells: CellAnswers, baseline: float) -> tuple[CellLine, ...]:
+    """The scores of all cells by model and context; ``baseline``: the accuracy of the best baseline without a model."""
+    accuracies = {cell: share_by_case(rows, is_correct) for cell, rows in cells.items()}
+    rivals = group_by(cells, lambda cell: (cell.model, cell.column))
+    lines: list[CellLine] = []
+    for cell in chain.from_iterable(group_by(cells, lambda cell: (cell.model, cell.context)).values()):
+        rows, accuracy = cells[cell], accuracies[cell]
+        ranking = sorted({accuracies[other].value for other in rivals[cell.model, cell.column]}, reverse=True)[:2]
+        lines.append(
+            CellLine(
+                cell=cell,
+                accuracy=accuracy,
+                refusals=share_by_case(rows, lambda row: row.outcome == "refused"),
+                counts=Counter(row.outcome for row in rows),
+                skill=skill(accuracy.value, baseline),
+                place=ranking.index(accuracy.value) + 1 if accuracy.value in ranking else 0,
+            )
+        )
+    return tuple(lines)
+
+
+def compare_contexts(cells: CellAnswers) -> list[tuple[GridCell, PairedComparison, float]]:
+    """Each cell against that of the reference context, same model and column, with Holm's p over all of them."""
+    compared = [
+        (
+            cell,
+            compare_answers(
+                (a.case, a.question, is_correct(b), is_correct(a)) for a, b in zip(rows, cells[reference], strict=True)
+            ),
+        )
+        for cell, rows in cells.items()
+        if (reference := replace(cell, context=REFERENCE)) in cells and cell != reference
+    ]
+    adjusted = holm_adjusted([found.p_value for _, found in compared])
+    return [(cell, found, p) for (cell, found), p in zip(compared, adjusted, strict=True)]
+
+
+def skill(accuracy: float, baseline: float) -> float | None:
+    """The share of the baseline's errors that a model avoids: (accuracy - baseline) / (1 - baseline). 0 equals the
+    baseline, 1 is perfect, below 0 is worse than the baseline. None where the baseline is perfect."""
+    return (accuracy - baseline) / (1 - baseline) if baseline < 1 else None

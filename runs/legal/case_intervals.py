@@ -12,9 +12,10 @@ shares for two cases. The design effect is at least 1, so no interval is narrowe
 (`lawtrace.runs.scoring.statistics.clustered_difference`): both sides answer the same questions.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from math import sqrt
+from typing import NamedTuple
 
 from lawtrace.runs.scoring.metrics import Interval
 from lawtrace.runs.scoring.statistics import effective_clusters, t_quantile
@@ -26,8 +27,7 @@ PRIOR_CASES = 3.0
 """Degrees of freedom of the prior."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """A value of a question of a case, with its weight."""
 
     case: str
@@ -36,41 +36,27 @@ class Mark:
     weight: float = 1.0
 
 
-@dataclass(slots=True)
-class _Totals:
-    """Sums of weights, and of weights times values, by question of a case."""
-
-    weights: dict[str, float] = field(default_factory=dict[str, float])
-    sums: dict[str, float] = field(default_factory=dict[str, float])
-
-    def add(self, mark: Mark) -> None:
-        self.weights[mark.question] = self.weights.get(mark.question, 0.0) + mark.weight
-        self.sums[mark.question] = self.sums.get(mark.question, 0.0) + mark.weight * mark.value
-
-
 def share_interval(marks: Iterable[Mark]) -> Interval | None:
     """The 95 % interval of a weighted share of marks 0 and 1, over cases; None with fewer than two cases.
 
     It has the form of Wilson's, with the effective number of questions over the design effect.
     """
-    cases = _by_case(marks)
-    if len(cases) < 2:
+    weights: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    right: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for case, question, value, weight in marks:
+        weights[case][question] += weight
+        right[case][question] += weight * value
+    if len(weights) < 2:
         return None
-    sizes = [sum(case.weights.values()) for case in cases]
+    sizes = [sum(of.values()) for of in weights.values()]
+    sums = [sum(of.values()) for of in right.values()]
     whole = sum(sizes)
-    share = sum(sum(case.sums.values()) for case in cases) / whole
-    questions = whole**2 / sum(weight**2 for case in cases for weight in case.weights.values())
-    residuals = [sum(case.sums.values()) - share * size for case, size in zip(cases, sizes, strict=True)]
+    share = sum(sums) / whole
+    questions = whole**2 / sum(weight**2 for of in weights.values() for weight in of.values())
+    residuals = [of - share * size for of, size in zip(sums, sizes, strict=True)]
     independent = share * (1 - share) / questions
-    effect, freedom = _moderated(residuals, sizes, independent, [len(case.weights) for case in cases])
+    effect, freedom = _moderated(residuals, sizes, independent, [*map(len, weights.values())])
     return _wilson(share, questions / effect, freedom)
-
-
-def _by_case(marks: Iterable[Mark]) -> list[_Totals]:
-    found: dict[str, _Totals] = {}
-    for mark in marks:
-        found.setdefault(mark.case, _Totals()).add(mark)
-    return [*found.values()]
 
 
 def _moderated(

@@ -1,83 +1,106 @@
 """The figures of a legal run: Cohen's kappa between models (M Fig. 2) and contexts (M Fig. 3), and what cases and
 questions are made of (M Figs. 4 to 6)."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
+from itertools import combinations
+from statistics import fmean
 
 from lawtrace.environments.legal.case import Case
-from lawtrace.runs.legal.case_statistics import element_counts
-from lawtrace.runs.legal.legal_tables import AgreementMatrix
+from lawtrace.environments.legal.document_parts import IRAC
+from lawtrace.environments.legal.retrieval.retrievers import RETRIEVER_LABELS
+from lawtrace.runs.legal.accuracy import CellAnswers, answer_label
+from lawtrace.runs.legal.case_statistics import count_paragraphs, count_questions
+from lawtrace.runs.legal.legal_files import GridCell
 from lawtrace.runs.report.charts import draw_heat_map
 from lawtrace.runs.report.tables import Cell, Figure, Table, make_table
 from lawtrace.runs.report.text import unique_anchors, visible
+from lawtrace.runs.scoring.agreement import cohen_kappa
 
 
-def agreement_figures(agreements: Sequence[AgreementMatrix], prefix: str) -> tuple[Figure, ...]:
-    """A heat map for each matrix, with the kappa of each pair."""
-    anchors = unique_anchors([agreement.title.rpartition(":")[0] for agreement in agreements])
-    figures: list[Figure] = []
-    for agreement, anchor in zip(agreements, anchors, strict=True):
-        table = make_table(
-            f"{prefix}-{anchor.lower()}",
-            agreement.title,
+def agreement_of_contexts(cells: CellAnswers) -> tuple[Figure, ...]:
+    """A heat map for each model and retriever, between contexts (M Fig. 3)."""
+    return _agreements(cells, "contexts", lambda cell: cell.context, lambda cell: cell.model)
+
+
+def agreement_of_models(cells: CellAnswers) -> tuple[Figure, ...]:
+    """A heat map for each retriever and single knowledge type, between models (M Fig. 2)."""
+    single = {cell: rows for cell, rows in cells.items() if "+" not in cell.context}
+    return _agreements(single, "models", lambda cell: cell.model, lambda cell: cell.context)
+
+
+def _agreements(
+    cells: CellAnswers, what: str, name_of: Callable[[GridCell], str], group_of: Callable[[GridCell], str]
+) -> tuple[Figure, ...]:
+    """A heat map of the kappa between the names for each group and retriever, if there are two names."""
+    names = [*dict.fromkeys(map(name_of, cells))]
+    groups: dict[str, dict[str, dict[int, list[str | None]]]] = {}
+    for cell, rows in cells.items():
+        members = groups.setdefault(f"{group_of(cell)}, {RETRIEVER_LABELS[cell.retriever]}", {})
+        members.setdefault(name_of(cell), {})[cell.depth] = [answer_label(row) for row in rows]
+    tables = [
+        make_table(
+            f"agreement-of-{what}-{anchor.lower()}",
+            f"{group}: between {what}",
             (
-                {"First": one, **{f"#{other}": _kappa(agreement, one, other) for other in agreement.names[1:]}}
-                for one in agreement.names[:-1]
+                {
+                    "First": one,
+                    **{
+                        f"#{other}": _kappa(members[one], members[other])
+                        if (one, other) in combinations(names, 2)
+                        else Cell(None, "")
+                        for other in names[1:]
+                    },
+                }
+                for one in names[:-1]
             ),
         )
-        figures.append(Figure(table, draw_heat_map(table, table.name, unit="Cohen's kappa")))
-    return tuple(figures)
+        for (group, members), anchor in zip(groups.items(), unique_anchors([*groups]), strict=True)
+        if len(names) > 1
+    ]
+    return tuple(Figure(table, draw_heat_map(table, table.name, unit="Cohen's kappa")) for table in tables)
 
 
-def _kappa(agreement: AgreementMatrix, one: str, other: str) -> Cell:
-    """White at 0 and below; empty for a pair that another cell has."""
-    if (one, other) not in agreement.kappa:
-        return Cell(None, "")
-    kappa = agreement.kappa[one, other]
+def _kappa(one: Mapping[int, Sequence[str | None]], other: Mapping[int, Sequence[str | None]]) -> Cell:
+    """The mean over the depths; white at 0 and below."""
+    known = [kappa for depth in one if (kappa := cohen_kappa(one[depth], other[depth])) is not None]
+    kappa = fmean(known) if known else None
     return Cell(None, "–") if kappa is None else Cell(kappa, f"{kappa:.2f}", shade=min(1.0, max(0.0, kappa)))
 
 
 def case_figures(cases: Sequence[Case]) -> tuple[Figure, ...]:
     """M Figures 4 to 6, as heat maps of shares; those of questions only if there are questions."""
-    elements = element_counts(cases)
-    asked = [case for case in cases if case.questions]
-    kinds = {case.id: _split([q.kind == "yes_no" for q in case.questions]) for case in asked}
-    decisions = {case.id: _split([q.decision for q in case.questions]) for case in asked}
-    argument = {line.case: (*line.counts.values(),) for line in elements}
-    partly = {line.case for line in elements if not line.whole}
-    labels = (*elements[0].counts,) if elements else ()
+    elements = {case.id: [count_paragraphs(case)[part] for part in IRAC] for case in cases}
+    argument = {name: counts for name, counts in elements.items() if any(counts)}
+    asked = {case.id: count_questions(case) for case in cases if case.questions}
+    kinds = {name: (of["yes_no"], of["questions"] - of["yes_no"]) for name, of in asked.items()}
+    decisions = {name: (of["decisions"], of["questions"] - of["decisions"]) for name, of in asked.items()}
+    partly = {case.id for case in cases if case.document is None}
     drawn = (
-        ("elements-by-case", "Elements of the argument, in paragraphs", labels, argument, partly),
-        ("questions-by-kind", "Questions by kind", ("yes/no", "A–D"), kinds, set[str]()),
-        (
-            "questions-by-decision",
-            "Questions by what the passage holds",
-            ("decision", "opinion"),
-            decisions,
-            set[str](),
+        _count_table("elements-by-case", "Elements of the argument, in paragraphs", [*IRAC.values()], argument, partly),
+        _count_table("questions-by-kind", "Questions by kind", ("yes/no", "A–D"), kinds),
+        _count_table(
+            "questions-by-decision", "Questions by what the passage holds", ("decision", "opinion"), decisions
         ),
     )
-    tables = [_count_table(name, title, labels, rows, marked) for name, title, labels, rows, marked in drawn if rows]
-    return tuple(Figure(table, draw_heat_map(table, table.name, unit="shaded by their share")) for table in tables)
+    return tuple(
+        Figure(table, draw_heat_map(table, table.name, unit="shaded by their share")) for table in drawn if table.rows
+    )
 
 
 def _count_table(
-    name: str, title: str, labels: Sequence[str], rows: Mapping[str, Sequence[int]], marked: Set[str]
+    name: str, title: str, labels: Sequence[str], rows: Mapping[str, Sequence[int]], marked: Set[str] = frozenset()
 ) -> Table:
-    def counted(count: int, total: int) -> Cell:
-        return Cell(count, str(count), shade=count / total if total else 0.0)
-
     return make_table(
         name,
         title,
         (
             {
                 "Case": Cell(case, f"{visible(case)}{' *' * (case in marked)}"),
-                **{f"#{label}": counted(n, sum(counts)) for label, n in zip(labels, counts, strict=True)},
+                **{
+                    f"#{label}": Cell(count, str(count), shade=count / sum(counts))
+                    for label, count in zip(labels, counts, strict=True)
+                },
             }
             for case, counts in rows.items()
         ),
     )
-
-
-def _split(marks: Sequence[bool]) -> tuple[int, int]:
-    return sum(marks), len(marks) - sum(marks)

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
-from pydantic import SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
 
 from lawtrace.agents.legal.decomposition import CompletedPart
 from lawtrace.agents.legal.meta_llm import Citation
@@ -13,6 +13,7 @@ from lawtrace.environments.legal.retrieval.ranking import Hit
 from lawtrace.environments.legal.retrieval.retrievers import RETRIEVER_LABELS, RetrieverName
 from lawtrace.runs.store.stage_store import StageFile
 from lawtrace.schemas.errors import Problem
+from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.models import StrictModel
 
 LegalOutcome = Literal["correct", "wrong", "refused", "error", "invalid"]
@@ -54,6 +55,11 @@ class RetrievedRow(StrictModel):
     hits: Mapping[str, tuple[Hit, ...]]
 
 
+def _is_empty(value: object) -> bool:
+    """Whether a field is left out: a grid has tens of thousands of rows, most of them without these fields."""
+    return not value
+
+
 class AnswerRow(StrictModel):
     """The answer to one question in one cell.
 
@@ -73,28 +79,32 @@ class AnswerRow(StrictModel):
     context: str
     retriever: RetrieverName
     depth: int
-    trial: int = 0
+    trial: int = Field(default=0, exclude_if=_is_empty)
     passages: tuple[str, ...]
     outcome: LegalOutcome
-    choice: Choice | None = None
-    rationale: str = ""
-    citations: tuple[Citation, ...] = ()
-    reason: str = ""
-    asked_in: str = ""
-    steps: tuple[CompletedPart, ...] = ()
+    choice: Choice | None = Field(default=None, exclude_if=_is_empty)
+    rationale: str = Field(default="", exclude_if=_is_empty)
+    citations: tuple[Citation, ...] = Field(default=(), exclude_if=_is_empty)
+    reason: str = Field(default="", exclude_if=_is_empty)
+    asked_in: str = Field(default="", exclude_if=_is_empty)
+    steps: tuple[CompletedPart, ...] = Field(default=(), exclude_if=_is_empty)
 
     @property
     def cell(self) -> GridCell:
         return GridCell(self.model, self.context, self.retriever, self.depth)
 
-    @model_serializer(mode="wrap")
-    def _without_empty(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A grid has tens of thousands of rows, most of them without these fields."""
-        fields: dict[str, Any] = dump(self)
-        return {name: value for name, value in fields.items() if value or name not in _OFTEN_EMPTY}
-
-
-_OFTEN_EMPTY = frozenset({"trial", "choice", "rationale", "citations", "reason", "asked_in", "steps"})
+    @property
+    def conversation(self) -> Context:
+        """The conversation that gives the answer."""
+        return Context(
+            stage="answers",
+            role="meta_llm",
+            model=self.model,
+            task=self.question,
+            unit=self.asked_in or self.cell.unit,
+            tested_model=self.model,
+            trial=self.trial,
+        )
 
 
 class DatasetIssues(StrictModel):

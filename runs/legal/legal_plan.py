@@ -3,14 +3,17 @@ cost."""
 
 import json
 from collections.abc import Sequence
+from heapq import nlargest
 from math import ceil
 from typing import Literal
 
+import numpy as np
+
 from lawtrace.agents.legal import LegalRole
 from lawtrace.agents.legal.decomposition import AGENT_ROLES
-from lawtrace.agents.legal.embedding_endpoint import DryRunEncoder
 from lawtrace.agents.legal.meta_llm import question_json
 from lawtrace.environments.legal.case import Case, parse_context
+from lawtrace.environments.legal.retrieval.embedding import BatchEncoder, Vectors
 from lawtrace.environments.legal.retrieval.retrievers import EMBEDDING_RETRIEVERS
 from lawtrace.prompts.loader import prompts_of
 from lawtrace.runs.call_plan import CHARACTERS_PER_TOKEN, CallPlan, CallTally
@@ -62,7 +65,6 @@ class _Planner:
         self.tally = CallTally(recipe)
         self.questions = sum(len(case.questions) for case in cases)
         self.asked = recipe.trials * self.questions
-        self.without = set[tuple[str, str]]()
         self.prompts = prompts_of(recipe.prompts)
         self.answer = recipe.parameters.max_tokens or 0
         self.question = max((_tokens(question_json(q)) for case in cases for q in case.questions), default=0)
@@ -70,16 +72,9 @@ class _Planner:
     def add_cell(self, cell: GridCell) -> None:
         recipe, shown = self.recipe, self.shown(cell)
         if recipe.pipeline == "once":
-            context = parse_context(cell.context)
-            with_passages = sum(len(case.questions) for case in self.cases if case.chunks_of(context))
-            # Without a passage the prompt is that of every such cell, and is sent once.
-            without = [q.id for case in self.cases if not case.chunks_of(context) for q in case.questions]
-            new = sum((cell.model, question) not in self.without for question in without)
-            self.without.update((cell.model, question) for question in without)
-            times = recipe.trials * (with_passages + new)
-            self.add("meta_llm", cell.model, times, self.question + shown)
+            self.add("meta_llm", cell.model, self.asked, self.question + shown)
             return
-        most = recipe.decomposition.limits().most_calls()
+        most = recipe.decomposition.most_calls()
         task = self.question + self.answer
         answers = most.decomposer + most.sufficiency_judge + most.agents
         results = answers * self.answer + most.agents * CHUNK_OVERHEAD_TOKENS
@@ -110,25 +105,26 @@ class _Planner:
         """Tokens of the longest chunks that one prompt can show."""
         context = parse_context(cell.context)
         stores = 1 if self.recipe.share == "total" or self.recipe.pipeline == "decomposed" else len(context)
-        return stores * max(
-            sum(
-                sorted((_tokens(c.text) + CHUNK_OVERHEAD_TOKENS for c in case.chunks_of(context)), reverse=True)[
-                    : cell.depth
-                ]
-            )
-            for case in self.cases
+        sizes = (
+            [_tokens(chunk.text) + CHUNK_OVERHEAD_TOKENS for chunk in case.chunks_of(context)] for case in self.cases
         )
+        return stores * max(sum(nlargest(cell.depth, of)) for of in sizes)
 
     def add_embeddings(self) -> None:
         """Retrieve with an encoder that counts its calls."""
         retrievers = tuple(name for name in self.recipe.retrievers if name in EMBEDDING_RETRIEVERS)
         if self.recipe.embedding == "minilm" or not retrievers:
             return
-        encoder = DryRunEncoder()
+        batches: list[Sequence[str]] = []
+
+        def count(texts: Sequence[str]) -> Vectors:
+            batches.append(texts)
+            return np.ones((len(texts), 1), dtype=np.float32)
+
+        encoder = BatchEncoder(count, "counting")
         retrieve(self.cases, self.recipe.model_copy(update={"retrievers": retrievers}), encoder=lambda pooling: encoder)
-        tokens = sum(map(_tokens, encoder.texts))
-        calls = RoleCalls("embedder", self.recipe.embedding, encoder.calls, encoder.calls)
-        self.tally.add(calls, prompts=tokens, answer=0)
+        calls = RoleCalls("embedder", self.recipe.embedding, len(batches), len(batches))
+        self.tally.add(calls, prompts=sum(_tokens(text) for batch in batches for text in batch), answer=0)
 
 
 def _tokens(text: str) -> int:

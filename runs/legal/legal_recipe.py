@@ -1,20 +1,14 @@
 """The recipe of a legal run: the grid of contexts, retrievers, depths and Meta-LLMs (M 5.1).
 
-    name = "my-grid"
-    contexts = ["F+LR", "F+LR+AR"]
-    retrievers = ["bm25", "embedding"]
-    depths = [1, 3, 5]
-    models = ["openai:gpt-5-mini", "offline"]
-
 Defaults: the grid of the published scripts, which retrieve three chunks, and the model ``offline``. Unknown keys are
 errors.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, Self, cast, get_args
+from typing import Annotated, Any, Literal, Self, cast, get_args
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, create_model, model_validator
 
 from lawtrace.agents.legal import LegalRole
 from lawtrace.agents.legal.decomposition import AGENT_ROLES, DecompositionLimits
@@ -30,7 +24,6 @@ from lawtrace.runs.recipe_file import read_prompt_files, read_recipe
 from lawtrace.schemas.call_options import CallOptions, PromptOptions, RoleModel
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.model_spec import ModelSpec
-from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.recipe import distinct
 
 META_LLM_TEAM_ROLES: tuple[LegalRole, ...] = ("decomposer", "atomicity_judge", "sufficiency_judge", "integrator")
@@ -45,10 +38,7 @@ ROLES_WITH_MODELS: tuple[LegalRole, ...] = tuple(role for role in get_args(Legal
 
 
 def _context(text: str) -> str:
-    try:
-        return context_name(parse_context(text))
-    except InputError as error:
-        raise ValueError(str(error)) from error
+    return context_name(parse_context(text))
 
 
 def _encoder(text: str) -> str:
@@ -69,57 +59,22 @@ def _depths(values: tuple[int, ...]) -> tuple[int, ...]:
 ContextName = Annotated[str, AfterValidator(_context)]
 
 
-def _check_known(named: Iterable[str], roles: Sequence[str], more: str = "") -> None:
-    unknown = next((role for role in named if role not in roles), None)
-    if unknown is not None:
-        raise ValueError(f"unknown role {unknown!r}; the roles are {', '.join(roles)}{more}")
-
-
 def _with_models(roles: Mapping[str, str]) -> Mapping[str, str]:
-    _check_known(roles, ROLES_WITH_MODELS, "; those of the Meta-LLM have the models of the key `models`")
+    for role in roles.keys() - set(ROLES_WITH_MODELS):
+        raise ValueError(
+            f"unknown role {role!r}; the roles are {', '.join(ROLES_WITH_MODELS)}; those of the Meta-LLM have the "
+            "models of the key `models`"
+        )
     return roles
 
 
-class LegalPrompts(PromptOptions):
+_PROMPT_OF_ROLE: Any = dict.fromkeys(get_args(LegalRole), (str | None, None))
+
+
+class LegalPrompts(create_model("PromptOfEachRole", __base__=PromptOptions, **_PROMPT_OF_ROLE)):
     """A prompt file for each role."""
 
     published = frozenset({"application", "common_sense", "meta_llm"})
-
-    @model_validator(mode="before")
-    @classmethod
-    def _roles_are_known(cls, value: object) -> object:
-        if isinstance(value, dict):
-            named = (key for key in cast("dict[str, object]", value) if key != "source")
-            _check_known(named, get_args(LegalRole))
-        return cast("object", value)
-
-    section_mapper: str | None = None
-    application: str | None = None
-    common_sense: str | None = None
-    fact_finder: str | None = None
-    twin_writer: str | None = None
-    twin_evaluator: str | None = None
-    twin_reader: str | None = None
-    facts_agent: str | None = None
-    rules_agent: str | None = None
-    application_agent: str | None = None
-    common_sense_agent: str | None = None
-    meta_llm: str | None = None
-    decomposer: str | None = None
-    atomicity_judge: str | None = None
-    sufficiency_judge: str | None = None
-    integrator: str | None = None
-
-
-class DecompositionOptions(StrictModel):
-    """Limits of decomposition: see `lawtrace.agents.legal.decomposition.DecompositionLimits`."""
-
-    depth: int = Field(default=2, ge=1, le=10)
-    calls: int = Field(default=12, ge=1, le=200)
-    rounds: int = Field(default=1, ge=0, le=10)
-
-    def limits(self) -> DecompositionLimits:
-        return DecompositionLimits(self.depth, self.calls, self.rounds)
 
 
 class LegalRecipe(CallOptions):
@@ -161,7 +116,7 @@ class LegalRecipe(CallOptions):
     embedding: Annotated[str, AfterValidator(_encoder)] = "minilm"
     may_refuse: bool = True
     pipeline: Literal["once", "decomposed"] = "once"
-    decomposition: DecompositionOptions = DecompositionOptions()
+    decomposition: DecompositionLimits = DecompositionLimits()
     roles: Annotated[Mapping[str, RoleModel], AfterValidator(_with_models)] = {}
     prompts: LegalPrompts = LegalPrompts()
 
@@ -182,18 +137,16 @@ class LegalRecipe(CallOptions):
 
     def check_roles(self, *roles: LegalRole) -> None:
         """Raises InputError if one of these roles, which work together, has no model beside one that has."""
-        named: dict[str, str | None] = {role: self.roles.get(role) for role in roles if role not in META_LLM_ROLES}
-        if any(role in META_LLM_ROLES for role in roles):
-            named["models"] = next((model for model in self.models if model != "offline"), None)
-            if named["models"] is None and "models" in self.model_fields_set:
-                named["models"] = "offline"
-        key = {role: role if role == "models" else f"roles.{role}" for role in named}
-        model = next(((key[role], model) for role, model in named.items() if model not in {None, "offline"}), None)
-        without = [key[role] for role, model in named.items() if model is None]
+        named = {f"roles.{role}": self.roles.get(role) for role in roles if role not in META_LLM_ROLES}
+        if len(named) < len(roles):
+            unnamed = "offline" if "models" in self.model_fields_set else None
+            named["models"] = next((model for model in self.models if model != "offline"), unnamed)
+        model = next(((key, model) for key, model in named.items() if model not in {None, "offline"}), None)
+        without = [key for key, model in named.items() if model is None]
         if model and without:
             raise InputError(
                 f"{', '.join(without)}: no model is named beside {model[0]} = {model[1]!r}; name one for each, or "
-                "'offline' for the baseline that compares words"
+                "'offline' for no model"
             )
 
     def role_specs(self) -> dict[str, ModelSpec]:

@@ -1,16 +1,17 @@
 """The content of the report of a legal run, in sections."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from lawtrace.environments.legal.case import Case
 from lawtrace.environments.legal.document_checks import states_finding
 from lawtrace.prompts.loader import prompts_of
-from lawtrace.runs.legal.charts import agreement_figures, case_figures
+from lawtrace.runs.legal.accuracy import CellAnswers, CellLine, score_cells
+from lawtrace.runs.legal.charts import agreement_of_contexts, agreement_of_models, case_figures
 from lawtrace.runs.legal.legal_files import ANSWERS, CASES, DATASET_ISSUES, AnswerRow, DatasetIssues
 from lawtrace.runs.legal.legal_recipe import LegalRecipe, recorded_recipe
-from lawtrace.runs.legal.legal_tables import LegalTables, tabulate
+from lawtrace.runs.legal.model_free_baselines import ModelFreeBaseline, best_baseline, measure_baselines
 from lawtrace.runs.legal.report_tables import (
     accuracy_table,
     baseline_table,
@@ -27,6 +28,7 @@ from lawtrace.runs.report.content import identify_run
 from lawtrace.runs.report.sections import RunReport, Section
 from lawtrace.runs.report.tables import Table, filled
 from lawtrace.runs.report.text import visible
+from lawtrace.runs.scoring.metrics import group_by
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import file_digest
 from lawtrace.schemas.errors import InputError
@@ -36,18 +38,29 @@ TEMPLATES = Path(__file__).parent / "templates"
 PUBLISHED_QUESTIONS = 950
 """Questions of the published dataset (15 cases)."""
 
+_NO_PAIRS = "Contexts: this needs F+LR and at least one other context."
+
 
 @dataclass(frozen=True, slots=True)
 class LegalContent:
-    """The content of the report. ``identity``: what identifies the run."""
+    """The content of the report.
+
+    Attributes:
+        cells: the answers of each cell; ``lines``: the scores of the cells.
+        best: the best baseline without a model.
+        identity: what identifies the run.
+    """
 
     recipe: LegalRecipe
     cases: Sequence[Case]
     issues: DatasetIssues
     answers: Sequence[AnswerRow]
-    tables: LegalTables
-    tasks: Sequence[TaskScore] = ()
-    identity: Mapping[str, str] = field(default_factory=dict[str, str])
+    cells: CellAnswers
+    lines: Sequence[CellLine]
+    baselines: Sequence[ModelFreeBaseline]
+    best: ModelFreeBaseline
+    tasks: Sequence[TaskScore]
+    identity: Mapping[str, str]
 
 
 def load_legal_content(path: Path) -> LegalContent:
@@ -59,7 +72,20 @@ def load_legal_content(path: Path) -> LegalContent:
         identity = identify_legal(event_log)
     cases, answers = CASES.read(path / CASES.name), ANSWERS.read(path / ANSWERS.name)
     (issues,) = DATASET_ISSUES.read(path / DATASET_ISSUES.name)
-    return LegalContent(recipe, cases, issues, answers, tabulate(cases, answers), score_tasks(cases, answers), identity)
+    baselines = measure_baselines([question for case in cases for question in case.questions])
+    best, cells = best_baseline(baselines), group_by(answers, lambda row: row.cell)
+    return LegalContent(
+        recipe=recipe,
+        cases=cases,
+        issues=issues,
+        answers=answers,
+        cells=cells,
+        lines=score_cells(cells, best.accuracy),
+        baselines=baselines,
+        best=best,
+        tasks=score_tasks(cases, answers),
+        identity=identity,
+    )
 
 
 def identify_legal(event_log: EventLogFile) -> dict[str, str]:
@@ -72,17 +98,17 @@ def identify_legal(event_log: EventLogFile) -> dict[str, str]:
 
 def make_legal_report(content: LegalContent) -> RunReport:
     """The report of a legal run, in sections."""
-    tables = content.tables
+    pairs = filled(comparison_table(content.cells))
     return RunReport(
         f"lawtrace: {content.recipe.name}",
         _settings(content.recipe),
         (
-            _accuracy_section(tables),
+            _accuracy_section(content),
             *_optional_section("tasks", "Scores of tasks", task_table(content.tasks)),
-            Section("baselines", "Baselines without a model", tables=(baseline_table(tables.baselines),)),
-            Section("refusals", "Refusals, errors, invalid", tables=(refusal_table(tables),)),
-            _pair_section(tables),
-            _agreement_section(tables),
+            Section("baselines", "Baselines without a model", tables=(baseline_table(content.baselines),)),
+            Section("refusals", "Refusals, errors, invalid", tables=(refusal_table(content.lines),)),
+            Section("pairs", "Paired tests", text=() if pairs else (_NO_PAIRS,), tables=pairs),
+            _agreement_section(content.cells),
             Section("grounding", "Citations", tables=(citation_table(content.cases, content.answers),)),
             *_optional_section("decomposition", "Decomposition", decomposition_table(content.answers)),
             Section("breakdown", "Breakdown", tables=breakdown_tables(content.cases, content.answers)),
@@ -94,26 +120,19 @@ def make_legal_report(content: LegalContent) -> RunReport:
     )
 
 
-def _accuracy_section(tables: LegalTables) -> Section:
-    values = {"models": tables.models, "best": tables.best}
-    return Section("accuracy", "Accuracy", "sections/accuracy.html.jinja", values, tables=(accuracy_table(tables),))
+def _accuracy_section(content: LegalContent) -> Section:
+    values = {"models": group_by(content.lines, lambda line: line.cell.model), "best": content.best}
+    tables = (accuracy_table(content.lines),)
+    return Section("accuracy", "Accuracy", "sections/accuracy.html.jinja", values, tables=tables)
 
 
-def _pair_section(tables: LegalTables) -> Section:
-    text = () if tables.comparisons else ("Contexts: this needs F+LR and at least one other context.",)
-    return Section("pairs", "Paired tests", text=text, tables=filled(comparison_table(tables)))
-
-
-def _agreement_section(tables: LegalTables) -> Section:
-    figures = [
-        *agreement_figures(tables.contexts_agree, "agreement-of-contexts"),
-        *agreement_figures(tables.models_agree, "agreement-of-models"),
-    ]
+def _agreement_section(cells: CellAnswers) -> Section:
     text = (
         "Cohen's kappa over the questions, mean over the depths, between contexts and between models. "
         "Refusals and unreadable answers count as labels of their own; questions without a reply are left out.",
     )
-    return Section("agreement", "Agreement", text=text, figures=tuple(figures))
+    figures = (*agreement_of_contexts(cells), *agreement_of_models(cells))
+    return Section("agreement", "Agreement", text=text, figures=figures)
 
 
 def _optional_section(name: str, title: str, table: Table) -> list[Section]:
@@ -162,7 +181,7 @@ def _notices(content: LegalContent) -> list[str]:
     released = [name for name in content.recipe.retrievers if name.startswith("released")]
     if released:
         notices.append(f"{', '.join(released)}: ranking as in the published code, with its defects.")
-    asked = content.tables.best.questions
+    asked = content.best.questions
     if asked != PUBLISHED_QUESTIONS:
         notices.append(
             f"This run has {asked} questions on {len(content.cases)} cases. The published dataset has "
@@ -170,7 +189,7 @@ def _notices(content: LegalContent) -> list[str]:
         )
     if content.issues.problems:
         notices.append(f"{len(content.issues.problems)} rows of the dataset could not be used; see Cases.")
-    invalid = sum(line.score.count("invalid") for table in content.tables.models for line in table.cells)
+    invalid = sum(line.counts.get("invalid", 0) for line in content.lines)
     if invalid:
         notices.append(f"{invalid} questions have no reply, for a reason outside the model; they count as not correct.")
     return notices

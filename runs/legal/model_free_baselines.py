@@ -24,24 +24,27 @@ class ModelFreeBaseline:
     name: str
     correct: float
     questions: int
-    balanced: float = 0.0
+    balanced: float
 
     @property
     def accuracy(self) -> float:
-        return self.correct / self.questions if self.questions else 0.0
+        return self.correct / self.questions
 
 
 def measure_baselines(questions: Sequence[Question]) -> tuple[ModelFreeBaseline, ...]:
     """The rules of `baseline_probabilities` with their scores; none without questions."""
-    found = baseline_probabilities(questions) if questions else {}
-    return tuple(_baseline(name, questions, right) for name, right in found.items())
-
-
-def _baseline(name: str, questions: Sequence[Question], right: Sequence[float]) -> ModelFreeBaseline:
-    """The baseline with these probabilities of being right, one for each question."""
     weights = balanced_weights(questions)
-    weighted = sum(weights[question.id] * chance for question, chance in zip(questions, right, strict=True))
-    return ModelFreeBaseline(name, sum(right), len(questions), weighted / len(questions) if questions else 0.0)
+    return tuple(
+        ModelFreeBaseline(
+            name,
+            sum(right),
+            len(questions),
+            sum(weights[question.id] * chance for question, chance in zip(questions, right, strict=True))
+            / len(questions),
+        )
+        for name, right in baseline_probabilities(questions).items()
+        if questions
+    )
 
 
 def baseline_probabilities(questions: Sequence[Question]) -> dict[str, list[float]]:
@@ -70,12 +73,6 @@ def baseline_probabilities(questions: Sequence[Question]) -> dict[str, list[floa
 def best_baseline(baselines: Sequence[ModelFreeBaseline]) -> ModelFreeBaseline:
     """The baseline with the highest accuracy; of equals, the first."""
     return max(baselines, key=lambda baseline: baseline.accuracy)
-
-
-def skill(accuracy: float, baseline: float) -> float | None:
-    """The share of the baseline's errors that a model avoids: (accuracy - baseline) / (1 - baseline). 0 equals the
-    baseline, 1 is perfect, below 0 is worse than the baseline. None where the baseline is perfect."""
-    return (accuracy - baseline) / (1 - baseline) if baseline < 1 else None
 
 
 def _chance(question: Question) -> float:

@@ -27,5 +27,5 @@ PLUGIN = Plugin(
             },
         )
     },
-    run_kinds={"lawtrace.legal_recipe/1": "lawtrace.runs.legal.run_kind:LEGAL_RUNS"},
+    run_kinds={"lawtrace.legal_recipe/1": "lawtrace.runs.legal.cli.legal_run:LEGAL_RUNS"},
 )

@@ -2,21 +2,30 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import NamedTuple, get_args
 
 from lawtrace.agents.legal.decomposition import CompletedPart, StopReason, named_agent
 from lawtrace.environments.legal.case import AGENTS, CONTEXTS, Case, Question, context_name
-from lawtrace.environments.legal.retrieval.tokenizer import tokenize
-from lawtrace.runs.legal.accuracy import Share, balanced_accuracy, balanced_weights, is_correct, share_by_case
-from lawtrace.runs.legal.case_statistics import count_cases, part_lengths
+from lawtrace.environments.legal.retrieval.tokenizer import occur_in
+from lawtrace.runs.legal.accuracy import (
+    CellAnswers,
+    CellLine,
+    Share,
+    balanced_accuracy,
+    balanced_weights,
+    compare_contexts,
+    is_correct,
+    share_by_case,
+)
+from lawtrace.runs.legal.case_statistics import count_chunks, count_questions, part_lengths
 from lawtrace.runs.legal.legal_files import AnswerRow
-from lawtrace.runs.legal.legal_tables import CellLine, LegalTables
 from lawtrace.runs.legal.model_free_baselines import ModelFreeBaseline
 from lawtrace.runs.legal.task_metrics import TaskScore
 from lawtrace.runs.report.tables import Cell, Column, Table, Target, Value, decimal, heat, make_table, p_value, share
 from lawtrace.runs.report.text import percent, show_interval
-from lawtrace.runs.scoring.metrics import Interval
+from lawtrace.runs.scoring.metrics import Interval, group_by
 
 BASELINE_CONTEXTS = [context_name(context) for context in CONTEXTS[:3]]
 """Retrieval without agents: the baselines of the paper."""
@@ -24,12 +33,12 @@ BASELINE_CONTEXTS = [context_name(context) for context in CONTEXTS[:3]]
 _PLACES = ("", "¹", "²")
 
 
-def accuracy_table(tables: LegalTables) -> Table:
+def accuracy_table(lines: Sequence[CellLine]) -> Table:
     """M Table 2: accuracy of each Meta-LLM and context, a column for each retriever and depth."""
     return _cell_table(
         "accuracy",
         "Accuracy %",
-        tables,
+        lines,
         _accuracy,
         "share of all questions answered correctly. Below each: its 95 % interval over cases, and its skill "
         "over the best baseline without a model. ¹ best and ² second best of a model and column. F, LR "
@@ -37,12 +46,12 @@ def accuracy_table(tables: LegalTables) -> Table:
     )
 
 
-def refusal_table(tables: LegalTables) -> Table:
+def refusal_table(lines: Sequence[CellLine]) -> Table:
     """M Table 3: refusal rates, for every Meta-LLM."""
     return _cell_table(
         "refusals",
         "Refusals %",
-        tables,
+        lines,
         _refusals,
         "share of all questions that a model declined to answer: null, an empty answer, or a text that says that the "
         "information is insufficient. Below it: its 95 % interval over cases; unreadable answers (e) and "
@@ -50,18 +59,25 @@ def refusal_table(tables: LegalTables) -> Table:
     )
 
 
-def _cell_table(name: str, title: str, tables: LegalTables, cell: Callable[[CellLine], Cell], caption: str) -> Table:
+def _cell_table(
+    name: str, title: str, lines: Sequence[CellLine], show: Callable[[CellLine], Cell], caption: str
+) -> Table:
     return make_table(
         name,
         title,
         (
             {
-                "Model": table.model,
+                "Model": model,
                 "Context": Cell(context, context, below=("baseline",) if context in BASELINE_CONTEXTS else ()),
-                **{f"#{column}": cell(lines[column]) for column in tables.columns},
+                # links to the answers of the cell
+                **{
+                    f"#{line.cell.column}": replace(
+                        show(line), link=Target("attempts", {"model": model, "unit": line.cell.unit})
+                    )
+                    for line in of
+                },
             }
-            for table in tables.models
-            for context, lines in table.lines.items()
+            for (model, context), of in group_by(lines, lambda line: (line.cell.model, line.cell.context)).items()
         ),
         caption,
         grouped=True,
@@ -69,37 +85,26 @@ def _cell_table(name: str, title: str, tables: LegalTables, cell: Callable[[Cell
     )
 
 
-def _answers(line: CellLine) -> Target:
-    """The list of the answers of a cell."""
-    return Target("attempts", {"model": line.cell.model, "unit": line.cell.unit})
-
-
 def _bounds(interval: Interval | None) -> dict[str, Value]:
     return {"low": interval.low if interval else None, "high": interval.high if interval else None}
 
 
+def _share(found: Share, *below: str, mark: str = "", **more: Value) -> Cell:
+    """A share with its interval and further lines below it."""
+    text, bounds = percent(found.value, digits=2, unit="") + mark, _bounds(found.interval)
+    return Cell(found.value, text, {**bounds, **more}, below=(show_interval(found.interval), *below))
+
+
 def _accuracy(line: CellLine) -> Cell:
-    accuracy = line.score.accuracy
-    return Cell(
-        accuracy,
-        percent(accuracy, digits=2, unit="") + _PLACES[line.place],
-        {**_bounds(line.interval), "skill": line.skill, "place": line.place or None},
-        below=(show_interval(line.interval), "–" if line.skill is None else f"{line.skill:+.2f}"),
-        look="strong" if line.place == 1 else "",
-        link=_answers(line),
-    )
+    skill = "–" if line.skill is None else f"{line.skill:+.2f}"
+    cell = _share(line.accuracy, skill, mark=_PLACES[line.place], skill=line.skill, place=line.place or None)
+    return replace(cell, look="strong" if line.place == 1 else "")
 
 
 def _refusals(line: CellLine) -> Cell:
-    score = line.score
-    errors, invalid = score.count("error"), score.count("invalid")
-    return Cell(
-        score.refusals,
-        percent(score.refusals, digits=2, unit=""),
-        {**_bounds(line.refusals), "errors": errors, "invalid": invalid},
-        below=(show_interval(line.refusals), *((f"{errors} e, {invalid} i",) if errors or invalid else ())),
-        link=_answers(line),
-    )
+    errors, invalid = line.counts.get("error", 0), line.counts.get("invalid", 0)
+    below = (f"{errors} e, {invalid} i",) if errors or invalid else ()
+    return _share(line.refusals, *below, errors=errors, invalid=invalid)
 
 
 def baseline_table(baselines: Sequence[ModelFreeBaseline]) -> Table:
@@ -121,22 +126,22 @@ def baseline_table(baselines: Sequence[ModelFreeBaseline]) -> Table:
     )
 
 
-def comparison_table(tables: LegalTables) -> Table:
+def comparison_table(cells: CellAnswers) -> Table:
     """Contexts against F+LR."""
     return make_table(
         "contexts-against-f-lr",
         "Contexts against F+LR",
         (
             {
-                "Model": line.model,
-                "Column": line.column,
-                "Context": line.context,
-                "#Points": _points(line.comparison.difference, line.comparison.interval),
-                "#Only it": line.comparison.second_only,
-                "#Only F+LR": line.comparison.first_only,
-                "#p": p_value(line.comparison.p_value, line.adjusted),
+                "Model": cell.model,
+                "Column": cell.column,
+                "Context": cell.context,
+                "#Points": _points(found.difference, found.interval),
+                "#Only it": found.second_only,
+                "#Only F+LR": found.first_only,
+                "#p": p_value(found.p_value, adjusted),
             }
-            for line in tables.comparisons
+            for cell, found, adjusted in compare_contexts(cells)
         ),
         "same model and column, on the same questions: the difference in points with its 95 % interval over "
         "cases, the questions that only one of the two answered correctly, and the p of the same distribution, in "
@@ -153,34 +158,31 @@ def _points(difference: float, interval: Interval | None) -> Cell:
 def citation_table(cases: Sequence[Case], answers: Sequence[AnswerRow]) -> Table:
     """Citations of the answers that name an option: whether they exist and quote correctly."""
     texts = {case.id: {chunk.ref: chunk.text for chunk in case.chunks} for case in cases}
-    checks: dict[tuple[str, str], list[CitationCheck]] = {}
-    for row in answers:
-        group = checks.setdefault((row.model, row.context), [])
-        if row.choice is not None:
-            group.append(check_citations(row, texts[row.case]))
 
-    def mean(marks: Sequence[bool]) -> Cell:
-        return share(fmean(marks) if marks else None, digits=1, unit="")
+    def checked(rows: Sequence[AnswerRow]) -> dict[str, Cell | int]:
+        checks = [check_citations(row, texts[row.case]) for row in rows if row.choice is not None]
+        shares = [fmean(marks) for marks in zip(*checks, strict=True)] or [None] * len(CitationCheck._fields)
+        titles = ("#cite %", "#known %", "#quoted %")
+        cells = {title: share(of, digits=1, unit="") for title, of in zip(titles, shares, strict=True)}
+        return {"#answers": len(checks), **cells}
 
     return make_table(
         "citations",
         "Citations",
         (
-            {
-                "Model": model,
-                "Context": context,
-                "#answers": len(group),
-                "#cite %": mean([check.cites for check in group]),
-                "#known %": mean([check.known for check in group]),
-                "#quoted %": mean([check.quoted for check in group]),
-            }
-            for (model, context), group in checks.items()
+            {"Model": model, "Context": context, **checked(rows)}
+            for (model, context), rows in _by_context(answers).items()
         ),
         "of the answers that name an option, over all columns of a model and context: the share that cites a passage, "
         "cites only passages that the model was shown, and quotes only words that occur in them (without white space, "
         "case and punctuation).",
         grouped=True,
     )
+
+
+def _by_context(answers: Sequence[AnswerRow]) -> dict[tuple[str, str], list[AnswerRow]]:
+    """The answers of each model in each context."""
+    return group_by(answers, lambda row: (row.model, row.context))
 
 
 class CitationCheck(NamedTuple):
@@ -199,39 +201,19 @@ def check_citations(row: AnswerRow, texts: Mapping[str, str]) -> CitationCheck:
     """
     known = bool(row.citations) and all(cited.passage in row.passages for cited in row.citations)
     quoted = known and all(
-        cited.quote.strip() and _occurs_in(cited.quote, texts[cited.passage]) for cited in row.citations
+        cited.quote.strip() and occur_in(cited.quote, texts[cited.passage]) for cited in row.citations
     )
     return CitationCheck(bool(row.citations), known, quoted)
 
 
-def _occurs_in(quote: str, text: str) -> bool:
-    return f" {' '.join(tokenize(quote))} " in f" {' '.join(tokenize(text))} "
-
-
-def _share(found: Share | None) -> Cell:
-    """A share with its interval below it."""
-    if found is None:
-        return Cell(None, "–")
-    return Cell(
-        found.value,
-        percent(found.value, digits=2, unit=""),
-        {**_bounds(found.interval), "of": found.of},
-        below=(show_interval(found.interval),),
-    )
-
-
 def decomposition_table(answers: Sequence[AnswerRow]) -> Table:
     """Parts of questions, of each model and context with a decomposed question."""
-    groups: dict[tuple[str, str], list[AnswerRow]] = {}
-    for row in answers:
-        if row.steps:
-            groups.setdefault((row.model, row.context), []).append(row)
     return make_table(
         "parts",
         "Parts of questions",
         (
             {"Model": model, "Context": context, **_parts(rows, [step for row in rows for step in row.steps])}
-            for (model, context), rows in groups.items()
+            for (model, context), rows in _by_context([row for row in answers if row.steps]).items()
         ),
         "over all columns of a model and context: number for each question; greatest depth; why a part was not "
         "split further; which agents answered. Rerouted: the Meta-LLM named no active agent, so code chose one.",
@@ -283,12 +265,14 @@ def breakdown_tables(cases: Sequence[Case], answers: Sequence[AnswerRow]) -> tup
     """Accuracy of each model in each context by kind of question, and by case."""
     questions = {question.id: question for case in cases for question in case.questions}
     weights = balanced_weights(questions.values())
-    groups: dict[tuple[str, str], list[AnswerRow]] = {}
-    for row in answers:
-        groups.setdefault((row.model, row.context), []).append(row)
+    groups = _by_context(answers)
+
+    def shown(found: Share) -> Cell:
+        return _share(found, of=found.of)
 
     def of(rows: Sequence[AnswerRow], belongs: Callable[[Question], bool]) -> Cell:
-        return _share(share_by_case((row for row in rows if belongs(questions[row.question])), is_correct))
+        rows = [row for row in rows if belongs(questions[row.question])]
+        return shown(share_by_case(rows, is_correct)) if rows else Cell(None, "–")
 
     def in_case(rows: Sequence[AnswerRow], case: Case) -> Cell:
         right = [is_correct(row) for row in rows if row.case == case.id]
@@ -302,7 +286,7 @@ def breakdown_tables(cases: Sequence[Case], answers: Sequence[AnswerRow]) -> tup
                 {
                     "Model": model,
                     "Context": context,
-                    "#balanced": _share(balanced_accuracy(rows, weights)),
+                    "#balanced": shown(balanced_accuracy(rows, weights)),
                     "#yes/no": of(rows, lambda question: question.kind == "yes_no"),
                     "#A–D": of(rows, lambda question: question.kind == "four_options"),
                     "#decision": of(rows, lambda question: question.decision),
@@ -339,32 +323,30 @@ def case_tables(cases: Sequence[Case]) -> tuple[Table, Table]:
         make_table(
             "cases",
             "Cases",
-            (
-                {
-                    "Case": line.case,
-                    **{f"#Chunks > {agent}": line.chunks[agent] for agent in AGENTS},
-                    "#Questions > yes/no": line.yes_no,
-                    "#Questions > A–D": line.four_options,
-                    "#Questions > decision": line.decisions,
-                    "#Questions > opinion": line.questions - line.decisions,
-                }
-                for line in (count_cases(case.id, case) for case in cases)
-            ),
+            (_case_line(case, others=any(count_questions(one)["other"] for one in cases)) for case in cases),
             "chunks of each knowledge type; questions by kind, and by what their passage holds.",
         ),
         make_table(
             "section-lengths",
             "Paragraphs in each part",
             (
-                {
-                    "Part": line.label,
-                    "#least": line.least,
-                    "#most": line.most,
-                    "#mean": decimal(line.mean),
-                    "#cases": line.cases,
-                }
-                for line in part_lengths(cases)
+                {"Part": label, "#least": of.least, "#most": of.most, "#mean": decimal(of.mean), "#cases": of.cases}
+                for label, of in part_lengths(cases).items()
             ),
             "paragraphs in each part of a decision, over the cases that have it. Published cases have only two parts.",
         ),
     )
+
+
+def _case_line(case: Case, *, others: bool) -> dict[str, str | int]:
+    """``others``: whether a case has questions of other kinds."""
+    chunks, asked = count_chunks(case), count_questions(case)
+    return {
+        "Case": case.id,
+        **{f"#Chunks > {agent}": chunks[agent] for agent in AGENTS},
+        "#Questions > yes/no": asked["yes_no"],
+        "#Questions > A–D": asked["four_options"],
+        **({"#Questions > other": asked["other"]} if others else {}),
+        "#Questions > decision": asked["decisions"],
+        "#Questions > opinion": asked["questions"] - asked["decisions"],
+    }

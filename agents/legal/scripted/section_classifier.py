@@ -31,95 +31,89 @@ _STATED = 10.0
 """Weight of a sentence that states a finding."""
 
 _PROVISION = re.compile(r"\b(?:articles?|sections?|regulations?|recitals?|schedule|chapter|part) \(?\d", re.IGNORECASE)
-_HEADINGS: Sequence[tuple[str, float, str]] = (
-    ("annex", 4, r"\b(?:annex|appendix)\b|^schedule \w+$"),
-    ("introduction", 3, r"\bintroduct\w+|\bsummary of (?:the )?(?:decision|notice|findings)|\bsummary$|\boverview\b"),
-    ("introduction", 2.5, r"^(?:the )?(?:parties|procedur\w+|procedural (?:history|background))$"),
-    (
-        "findings",
-        3,
-        r"\bmotivation\b|\b(?:legal (?:bases|grounds)|(?:grounds|foundations) of law)\b|\bviolated the law\b",
-    ),
-    ("rules", 3, r"\b(?:legal|regulatory|statutory|legislative) (?:framework|background|provisions|context|basis)\b"),
-    ("rules", 3, r"\blegislation\b|\b(?:applicable|relevant|governing) (?:law|legislation|provisions|statut\w+)"),
-    ("rules", 3, r"^the law\b|^law$|\bstatutory\b|\blegal requirements\b|\bobligations? of\b|\bpowers?\b"),
-    (
-        "rules",
-        3,
-        r"\b(?:applicable|relevant|legal) provisions\b|\blegal bas[ei]s? for (?:the|this) (?:inquiry|decision)\b",
-    ),
-    ("rules", 2, r"^(?:the )?(?:relevant |statutory )?guidance$|^the (?:uk )?(?:gdpr|dpa|pecr|act)$"),
-    ("facts", 3, r"\bbackground\b|\bfacts?\b|\bfactual\b|\bchronolog\w+|\bwhat happened\b|\btimeline\b"),
-    ("facts", 4, r"\bfindings? of facts?\b"),
-    ("facts", 3, r"\b(?:business|data security) practices\b|\breport on the (?:supervisory|inspection)|\bhas stated\b"),
-    ("facts", 2, r"\bcircumstances\b|\binvestigation\b|\bthe (?:incident|attack|breach|event)s?$|\bevents\b"),
-    ("facts", 2, r"\bthe complaints?$|\bevidence\b|\bcame to light\b|\bdetails of the (?:incident|breach)"),
-    ("facts", 2, r"\bdiscovery\b|\breporting\b|\bcommunications?\b"),
-    ("facts", 1.5, r"\bnature of (?:the )?(?:personal data|data)\b|\bpersonal data involved\b"),
-    ("application", 3, r"\bnature of (?:the )?entit\w+|\bcontrollership\b|\bjurisdiction\b|\blegal nature\b"),
-    ("application", 2, r"\bnature of (?:the )?(?:personal data|processing|data)\b|\b(?:controllers?|processors?)$"),
-    (
-        "findings",
-        3,
-        r"\b(?:infringe\w*|contraven\w+|breaches|findings?(?! of facts?\b)|non-?compliance|failings|violations?)\b",
-    ),
-    (
-        "findings",
-        4,
-        r"\breasons? for (?:the |this |our )?(?:decision|determination)\b|\b(?:statement of )?reasons$|\breasoning\b",
-    ),
-    (
-        "findings",
-        3,
-        r"^(?:count|charge|issue|question|allegation) (?:\w{1,5}|one|two|three)\b|^issues?\b|\bfindings and\b",
-    ),
-    (
-        "findings",
-        2.5,
-        r"^(?:did|does|is|are|was|were|has|have|whether)\b.*|\bbasis for (?:the )?(?:cmp|penalty|finding)",
-    ),
-    (
-        "findings",
-        1.5,
-        r"^(?:uk gdpr |gdpr )?(?:article|regulation|principle) \d[\d()a-z. ]*(?:(?:of the )?(?:uk )?gdpr)?$",
-    ),
-    ("findings", 2.5, r"\bbreach of\b|\bfailures?\b|\bassessment\b|\banalysis\b|\breasons? for (?:the )?finding"),
-    ("findings", 2, r"\black of\b|^not \w+ing\b|\bfailed to\b|\bin(?:appropriate|adequate)|\bcompliance with\b"),
-    ("findings", 2, r"\bserious\w*\b|\bdeliberate\b|\bnegligent\b|\bconsideration\b|\bissues?\b|\b’s view\b"),
-    ("decision", 3, r"\bdecision\b|\bconclusions?\b|\brights? of appeal\b|\bappeals?\b|\bnext steps\b"),
-    (
-        "decision",
-        4,
-        r"^for these reasons\b|\boperative part\b|\bright to a hearing\b|\bhow to appeal\b|\bdecision to issue\b",
-    ),
-    ("decision", 3, r"\b(?:legal|judicial) remed(?:y|ies)\b|\bdisposition\b|^(?:the )?determination$"),
-    ("decision", 3, r"^(?:the )?decision of\b|\bit is ordered\b"),
-    ("decision", 2.5, r"\bfurther action\b|\brecommend\w+|\bsteps? (?:required|to be taken)\b|\bterms of\b|\border\b"),
-    ("decision", 3, r"\bresolves?\b|\brelief\b|^orders?$|\bpublication of\b|\breview rights?\b|\bmiscellaneous\b"),
-    ("decision", 2, r"\benforce\w*"),
-    ("penalty", 3, r"\bpenalt(?:y|ies)\b|\bfin(?:e|es|ing)\b|\bamount\b|\bcalculat\w+|\bpayment\b|\bpaid\b"),
-    (
-        "penalty",
-        4,
-        r"\bcorrective (?:powers?|measures?|action)\b|\b(?:choice of|imposition of) (?:a )?\w+|\bsanctions?\b",
-    ),
-    ("penalty", 3, r"\bdirections$|\bremedies\b|\bfactors considered\b"),
-    ("penalty", 2.5, r"\baggravating\b|\bmitigat\w+|\bremedial\b|\bfinancial (?:hardship|position)\b|\bstep \d\b"),
-    # The factors of Article 83(2) GDPR and of acts with the same list.
-    (
-        "penalty",
-        3.5,
-        r"\b(?:intentional|negligent) (?:or|and) (?:intentional|negligent)\b|\bnature, gravity\b|\bdeterren\w+",
-    ),
-    ("penalty", 3.5, r"\bdegree of (?:responsibility|co-?operation)|\bprevious infringements?\b|\bability to pay\b"),
-    (
-        "penalty",
-        3.5,
-        r"\bcategories of (?:personal )?data affected|\bbecame known\b|\badherence to\b|\baction taken by\b",
-    ),
-    ("penalty", 3.5, r"\bcharacter of the (?:infringement|contravention|failure)|\barticle 83\b|\bfactors relevant\b"),
-)
-HEADING_PATTERNS = [(part, weight, re.compile(pattern, re.IGNORECASE)) for part, weight, pattern in _HEADINGS]
+_HEADINGS: Mapping[str, Mapping[float, str]] = {
+    "annex": {4: r"\b(?:annex|appendix)\b|^schedule \w+$"},
+    "introduction": {
+        3: r"\bintroduct\w+|\bsummary of (?:the )?(?:decision|notice|findings)|\bsummary$|\boverview\b",
+        2.5: r"^(?:the )?(?:parties|procedur\w+|procedural (?:history|background))$",
+    },
+    "rules": {
+        3: (
+            r"\b(?:legal|regulatory|statutory|legislative) (?:framework|background|provisions|context|basis)\b"
+            r"|\blegislation\b|\b(?:applicable|relevant|governing) (?:law|legislation|provisions|statut\w+)"
+            r"|^the law\b|^law$|\bstatutory\b|\blegal requirements\b|\bobligations? of\b|\bpowers?\b"
+            r"|\b(?:applicable|relevant|legal) provisions\b|\blegal bas[ei]s? for (?:the|this) (?:inquiry|decision)\b"
+        ),
+        2: r"^(?:the )?(?:relevant |statutory )?guidance$|^the (?:uk )?(?:gdpr|dpa|pecr|act)$",
+    },
+    "facts": {
+        4: r"\bfindings? of facts?\b",
+        3: (
+            r"\bbackground\b|\bfacts?\b|\bfactual\b|\bchronolog\w+|\bwhat happened\b|\btimeline\b"
+            r"|\b(?:business|data security) practices\b|\breport on the (?:supervisory|inspection)|\bhas stated\b"
+        ),
+        2: (
+            r"\bcircumstances\b|\binvestigation\b|\bthe (?:incident|attack|breach|event)s?$|\bevents\b"
+            r"|\bthe complaints?$|\bevidence\b|\bcame to light\b|\bdetails of the (?:incident|breach)|\bdiscovery\b"
+            r"|\breporting\b|\bcommunications?\b"
+        ),
+        1.5: r"\bnature of (?:the )?(?:personal data|data)\b|\bpersonal data involved\b",
+    },
+    "application": {
+        3: r"\bnature of (?:the )?entit\w+|\bcontrollership\b|\bjurisdiction\b|\blegal nature\b",
+        2: r"\bnature of (?:the )?(?:personal data|processing|data)\b|\b(?:controllers?|processors?)$",
+    },
+    "findings": {
+        4: (
+            r"\breasons? for (?:the |this |our )?(?:decision|determination)\b|\b(?:statement of )?reasons$"
+            r"|\breasoning\b"
+        ),
+        3: (
+            r"\bmotivation\b|\b(?:legal (?:bases|grounds)|(?:grounds|foundations) of law)\b|\bviolated the law\b"
+            r"|\b(?:infringe\w*|contraven\w+|breaches|findings?(?! of facts?\b)|non-?compliance|failings|violations?)\b"
+            r"|^(?:count|charge|issue|question|allegation) (?:\w{1,5}|one|two|three)\b|^issues?\b|\bfindings and\b"
+        ),
+        2.5: (
+            r"^(?:did|does|is|are|was|were|has|have|whether)\b.*|\bbasis for (?:the )?(?:cmp|penalty|finding)"
+            r"|\bbreach of\b|\bfailures?\b|\bassessment\b|\banalysis\b|\breasons? for (?:the )?finding"
+        ),
+        2: (
+            r"\black of\b|^not \w+ing\b|\bfailed to\b|\bin(?:appropriate|adequate)|\bcompliance with\b|\bserious\w*\b"
+            r"|\bdeliberate\b|\bnegligent\b|\bconsideration\b|\bissues?\b|\b’s view\b"
+        ),
+        1.5: r"^(?:uk gdpr |gdpr )?(?:article|regulation|principle) \d[\d()a-z. ]*(?:(?:of the )?(?:uk )?gdpr)?$",
+    },
+    "decision": {
+        4: r"^for these reasons\b|\boperative part\b|\bright to a hearing\b|\bhow to appeal\b|\bdecision to issue\b",
+        3: (
+            r"\bdecision\b|\bconclusions?\b|\brights? of appeal\b|\bappeals?\b|\bnext steps\b"
+            r"|\b(?:legal|judicial) remed(?:y|ies)\b|\bdisposition\b|^(?:the )?determination$|^(?:the )?decision of\b"
+            r"|\bit is ordered\b|\bresolves?\b|\brelief\b|^orders?$|\bpublication of\b|\breview rights?\b"
+            r"|\bmiscellaneous\b"
+        ),
+        2.5: r"\bfurther action\b|\brecommend\w+|\bsteps? (?:required|to be taken)\b|\bterms of\b|\border\b",
+        2: r"\benforce\w*",
+    },
+    "penalty": {
+        4: r"\bcorrective (?:powers?|measures?|action)\b|\b(?:choice of|imposition of) (?:a )?\w+|\bsanctions?\b",
+        3.5: (
+            r"\b(?:intentional|negligent) (?:or|and) (?:intentional|negligent)\b|\bnature, gravity\b|\bdeterren\w+"
+            r"|\bdegree of (?:responsibility|co-?operation)|\bprevious infringements?\b|\bability to pay\b"
+            r"|\bcategories of (?:personal )?data affected|\bbecame known\b|\badherence to\b|\baction taken by\b"
+            r"|\bcharacter of the (?:infringement|contravention|failure)|\barticle 83\b|\bfactors relevant\b"
+        ),
+        3: (
+            r"\bpenalt(?:y|ies)\b|\bfin(?:e|es|ing)\b|\bamount\b|\bcalculat\w+|\bpayment\b|\bpaid\b|\bdirections$"
+            r"|\bremedies\b|\bfactors considered\b"
+        ),
+        2.5: r"\baggravating\b|\bmitigat\w+|\bremedial\b|\bfinancial (?:hardship|position)\b|\bstep \d\b",
+    },
+}
+HEADING_PATTERNS = [
+    (part, weight, re.compile(words, re.IGNORECASE))
+    for part, weights in _HEADINGS.items()
+    for weight, words in weights.items()
+]
 _LABEL = re.compile(
     r"^\(\w{1,3}[)l]\s+|^(?:[IVX]{1,6}|[A-Z]|\d{1,2}(?:\.\d{1,2})*)[.)]\s+|^(?:part|section|chapter) \w+[:.]?\s+", re.I
 )

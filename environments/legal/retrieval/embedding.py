@@ -2,7 +2,7 @@
 
 import hashlib
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from importlib import import_module
 from importlib.util import find_spec
@@ -18,7 +18,7 @@ from lawtrace.schemas.errors import OperationalError
 Vectors = NDArray[np.float32]
 """Shape (texts, dimensions)."""
 
-_PAGE = 64
+_BATCH = 64
 
 
 class Encoder(Protocol):
@@ -48,51 +48,61 @@ def _normal(vectors: Vectors) -> Vectors:
     return vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
 
 
-class CachedEncoder:
+class BatchEncoder:
+    """An encoder that asks for the vectors of 64 texts at a time, of each text once.
+
+    ``ask``: the vectors of some texts, shape (texts, dimensions).
+    """
+
+    def __init__(self, ask: Callable[[Sequence[str]], Vectors], model: str) -> None:
+        self._ask = ask
+        self._known: dict[str, Vectors] = {}
+        self.id = model
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        wanted = [text for text in dict.fromkeys(texts) if text not in self._known]
+        for start in range(0, len(wanted), _BATCH):
+            batch = wanted[start : start + _BATCH]
+            self._known.update(zip(batch, self._ask(batch), strict=True))
+        return np.stack([self._known[text] for text in texts]) if texts else np.zeros((0, 0), dtype=np.float32)
+
+
+class CachedEncoder(BatchEncoder):
     """An encoder with a cache: it encodes only new texts with the encoder below.
 
-    Vectors are kept in memory and in one file that processes may share. They are committed in pages, so an interrupted
-    call loses one page at most.
+    Vectors are kept in memory and in one file that processes may share. They are committed in batches, so an
+    interrupted call loses one at most.
     """
 
     def __init__(self, encoder: Encoder, folder: Path) -> None:
+        super().__init__(self._find, encoder.id)
         self._encoder = encoder
         self._file = folder / "vectors.sqlite"
-        self._known: dict[bytes, Vectors] = {}
 
-    @property
-    def id(self) -> str:
-        return self._encoder.id
+    def _find(self, texts: Sequence[str]) -> Vectors:
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            with closing(sqlite3.connect(self._file, isolation_level=None, timeout=60)) as store:
+                return self._find_in(store, texts)
+        except (sqlite3.Error, OSError) as error:
+            raise OperationalError(
+                f"{self._file}: the vectors cannot be kept there ({error}); set XDG_CACHE_HOME to another folder"
+            ) from error
 
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        keys = [hashlib.sha256(f"{self.id}\0{text}".encode()).digest() for text in texts]
-        wanted = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}
-        if wanted:
-            try:
-                self._file.parent.mkdir(parents=True, exist_ok=True)
-                with closing(sqlite3.connect(self._file, isolation_level=None, timeout=60)) as store:
-                    self._find(store, wanted)
-            except (sqlite3.Error, OSError) as error:
-                raise OperationalError(
-                    f"{self._file}: the vectors cannot be kept there ({error}); set XDG_CACHE_HOME to another folder"
-                ) from error
-        return np.stack([self._known[key] for key in keys]) if keys else np.zeros((0, 0), dtype=np.float32)
-
-    def _find(self, store: sqlite3.Connection, wanted: dict[bytes, str]) -> None:
+    def _find_in(self, store: sqlite3.Connection, texts: Sequence[str]) -> Vectors:
         store.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID")
-        for key in wanted:
-            row = store.execute("SELECT vector FROM vectors WHERE key = ?", (key,)).fetchone()
-            if row is not None:
-                self._known[key] = np.frombuffer(row[0], dtype="<f4")
-        missing = [key for key in wanted if key not in self._known]
-        for start in range(0, len(missing), _PAGE):
-            page = missing[start : start + _PAGE]
-            found = self._encoder.encode([wanted[key] for key in page]).astype("<f4")
-            rows = [(key, vector.tobytes()) for key, vector in zip(page, found, strict=True)]
+        keys = {text: hashlib.sha256(f"{self.id}\0{text}".encode()).digest() for text in texts}
+        wanted = ", ".join("?" * len(keys))
+        kept = dict(store.execute(f"SELECT key, vector FROM vectors WHERE key IN ({wanted})", [*keys.values()]))  # noqa: S608
+        missing = [text for text in texts if keys[text] not in kept]
+        if missing:
+            made = self._encoder.encode(missing).astype("<f4")
+            new = {keys[text]: vector.tobytes() for text, vector in zip(missing, made, strict=True)}
             store.execute("BEGIN")
-            store.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
+            store.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", [*new.items()])
             store.execute("COMMIT")
-            self._known.update(zip(page, found, strict=True))
+            kept |= new
+        return np.stack([np.frombuffer(kept[keys[text]], dtype="<f4") for text in texts])
 
 
 Pooling = Literal["mean", "cls"]

@@ -63,11 +63,10 @@ def _best(pool: Sequence[Chunk], queries: Sequence[str], ranker: Ranker, depth: 
         return [[] for _ in queries]
     scores = ranker.scores([chunk.text for chunk in pool], queries)
     order = np.argsort(-scores, axis=1, kind="stable")[:, :depth]
-    best = np.take_along_axis(scores, order, axis=1)
-    hits: list[list[Hit]] = []
-    for places, of in zip(
-        cast("list[list[int]]", order.tolist()), cast("list[list[float]]", best.tolist()), strict=True
-    ):
-        ranked = enumerate(zip(places, of, strict=True), 1)
-        hits.append([Hit(pool[place].ref, pool[place].agent, rank, round(score, 6)) for rank, (place, score) in ranked])
-    return hits
+    return [
+        [
+            Hit(pool[place].ref, pool[place].agent, rank, round(float(of[place]), 6))
+            for rank, place in enumerate(cast("list[int]", places), 1)
+        ]
+        for of, places in zip(scores, order.tolist(), strict=True)
+    ]

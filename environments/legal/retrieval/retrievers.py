@@ -13,16 +13,15 @@ from lawtrace.environments.legal.retrieval.ranking import Ranker, Scores
 class HybridRanker:
     """Reciprocal rank fusion: the score of a text is the sum of 1 / (60 + rank) over the rankers, with the usual 60."""
 
-    def __init__(self, *rankers: Ranker, constant: float = 60.0) -> None:
+    def __init__(self, *rankers: Ranker) -> None:
         self._rankers = rankers
-        self._constant = constant
 
     def scores(self, texts: Sequence[str], queries: Sequence[str]) -> Scores:
         fused = np.zeros((len(queries), len(texts)))
         for ranker in self._rankers:
             order = np.argsort(-ranker.scores(texts, queries), axis=1, kind="stable")
             ranks = np.argsort(order, axis=1, kind="stable") + 1
-            fused += 1 / (self._constant + ranks)
+            fused += 1 / (60 + ranks)
         return fused
 
 

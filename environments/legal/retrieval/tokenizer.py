@@ -10,3 +10,8 @@ _WORD = re.compile(r"[^\W_]+")
 def tokenize(text: str) -> tuple[str, ...]:
     """The words in order. Cached, since every context of a case shares its texts."""
     return tuple(_WORD.findall(text.lower()))
+
+
+def occur_in(words: str, text: str) -> bool:
+    """Whether the words occur in the text one after the other, without regard to case and punctuation."""
+    return f" {' '.join(tokenize(words))} " in f" {' '.join(tokenize(text))} "

@@ -1,5 +1,6 @@
 """``lawtrace legal import``: turn questions of another benchmark into cases."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -33,15 +34,13 @@ def import_task(
     given = None if instruction is None else read_text(instruction)
     cases, problems = read_task_table(task, instruction=given, match="exact" if exact else "normalized", metric=metric)
     write_rows(out, cases)
-    kinds: dict[str, int] = {}
-    for question in (question for case in cases for question in case.questions):
-        kinds[question.kind] = kinds.get(question.kind, 0) + 1
+    kinds = Counter(question.kind for case in cases for question in case.questions)
     numbers = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
     examples = sum(len(case.chunks) for case in cases)
     left_out = (Note(f"left out: {visible(str(problem))}") for problem in problems)
     return CommandResult(
         {
-            "questions": kinds,
+            "questions": {**kinds},
             "examples": examples,
             "metric": cases[0].metric if cases else None,
             "problems": [str(problem) for problem in problems],

@@ -1,25 +1,21 @@
 """``lawtrace legal ingest``: turn a decision into a case."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import RenderableType
 
 from lawtrace.agents.legal import LegalRole
 from lawtrace.agents.legal.knowledge_extraction import extract_knowledge
 from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.legal.section_mapper import map_sections
-from lawtrace.environments.documents.decision import Document
 from lawtrace.environments.documents.decision_parser import read_decision
-from lawtrace.environments.legal.case import AGENTS, Case, PreparedCase, build_case
+from lawtrace.environments.legal.case import AGENTS, PreparedCase, build_case
 from lawtrace.environments.legal.document_checks import check_mapped, check_parsed
 from lawtrace.environments.legal.document_parts import (
     DOCUMENT_PARTS,
     PART_LABELS,
-    PartRange,
     check_order,
     format_parts,
     load_parts,
@@ -30,13 +26,18 @@ from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.stage_runs import open_stage_log
 from lawtrace.runs.legal.cli.options import RecipeOption
 from lawtrace.runs.legal.legal_recipe import LegalRecipe, load_legal_recipe
-from lawtrace.runs.legal.legal_runner import open_legal_clients
+from lawtrace.runs.legal.legal_stages import open_legal_clients
 from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import Context
+
+_ADVICE = (
+    "The decision is not parsed as it should be. Correct the text, or the mapping and pass it with --parts; a fault "
+    "that is right as it is goes into the list `accepted` of the mapping."
+)
 
 
 def ingest_decision(
@@ -80,11 +81,21 @@ def ingest_decision(
     counts = {part: len(case.paragraphs_of(part)) for part in DOCUMENT_PARTS}
     chunks: dict[str, int] = {agent: sum(chunk.agent == agent for chunk in case.chunks) for agent in AGENTS}
     left_out = [f"left out: {reason}" for reason in extracted.refused]
-    notes = [*tree.parse_warnings, *check_order(ranges), *extracted.failures, *left_out]
+    without = [role for role in ("application", "common_sense") if options.role_specs()[role].provider == "offline"]
+    unread = [f"no model is named for {role}, so its agent has no passages" for role in without]
+    notes = [*tree.parse_warnings, *check_order(ranges), *extracted.failures, *left_out, *unread]
+    refs = [paragraph.ref for paragraph in tree.paragraphs()]
+    rows = ((PART_LABELS[of.part], refs.index(of.last) - refs.index(of.first) + 1, of.first, of.last) for of in ranges)
+    shown = (
+        make_table(("part", "paragraphs", "from", "to"), rows, title=f"{case.id}: {len(refs)} paragraphs"),
+        "Chunks: " + ", ".join(f"{agent} {count}" for agent, count in chunks.items()),
+        *(Note(f"check: {visible(note)}") for note in notes),
+        *(Note(f"FAULT: {visible(fault)}") for fault in faults),
+    )
     return CommandResult(
         {
             "case": case.id,
-            "paragraphs": len(tree.paragraphs()),
+            "paragraphs": len(refs),
             "parts": {**counts},
             "chunks": chunks,
             "faults": faults,
@@ -92,32 +103,6 @@ def ingest_decision(
             "out": str(out),
             "mapping": str(mapping),
         },
-        (*_shown(case, ranges, tree, chunks, notes, faults), Note(f"Written: {out}, mapping: {mapping}")),
+        (*shown, *([Note(_ADVICE)] if faults else []), Note(f"Written: {out}, mapping: {mapping}")),
         exit_code=1 if faults else 0,
     )
-
-
-def _shown(
-    case: Case,
-    ranges: Sequence[PartRange],
-    tree: Document,
-    chunks: Mapping[str, int],
-    notes: Sequence[str],
-    faults: Sequence[str],
-) -> Iterator[RenderableType]:
-    refs = [paragraph.ref for paragraph in tree.paragraphs()]
-    rows = (
-        (PART_LABELS[given.part], refs.index(given.last) - refs.index(given.first) + 1, given.first, given.last)
-        for given in ranges
-    )
-    yield make_table(("part", "paragraphs", "from", "to"), rows, title=f"{case.id}: {len(refs)} paragraphs")
-    yield "Chunks: " + ", ".join(f"{agent} {count}" for agent, count in chunks.items())
-    for note in notes:
-        yield Note(f"check: {visible(note)}")
-    for fault in faults:
-        yield Note(f"FAULT: {visible(fault)}")
-    if faults:
-        yield Note(
-            "The decision is not parsed as it should be. Correct the text, or the mapping and pass it with --parts; a "
-            "fault that is right as it is goes into the list `accepted` of the mapping."
-        )

@@ -15,7 +15,7 @@ from lawtrace.runs.cli.stage_runs import open_stage_log
 from lawtrace.runs.legal.cli.legal_check import shortcuts_table
 from lawtrace.runs.legal.cli.options import RecipeOption
 from lawtrace.runs.legal.legal_recipe import LegalRecipe, load_legal_recipe
-from lawtrace.runs.legal.legal_runner import open_legal_clients
+from lawtrace.runs.legal.legal_stages import open_legal_clients
 from lawtrace.runs.legal.twins.make_twins import CaseFacts, check_case_facts, without_text, write_twins
 from lawtrace.runs.legal.twins.shortcuts import measure_shortcuts, twins_in
 from lawtrace.runs.report.command_result import CommandResult, Note

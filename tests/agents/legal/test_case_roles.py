@@ -10,7 +10,6 @@ from autogen_core.models import LLMMessage
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.legal.knowledge_extraction import extract_knowledge
 from lawtrace.agents.legal.role_calls import RoleCalls
-from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
 from lawtrace.environments.documents.decision_parser import parse_document
 from lawtrace.environments.documents.pages import text_lines
 from lawtrace.environments.legal.case import PreparedCase, build_case
@@ -40,9 +39,14 @@ def says(answer: Mapping[str, Any]) -> Script:
     return lambda messages: json.dumps(answer)
 
 
+STATED = {"paragraph": "3", "entity_or_concept": "Bottle Works", "legal_alignment": "Controller"}
+APPLIED = says({"entities_and_concepts": [STATED], "relations": []})
+INFERRED = says({"inferred_alignments": []})
+
+
 def calls(prompts: Prompts = DEFAULT_PROMPTS, **scripts: Script) -> RoleCalls:
     return RoleCalls(
-        Cast(LEGAL_OFFLINE_ROLES, "scripted", prompts, **scripts),
+        Cast({"application": APPLIED, "common_sense": INFERRED}, "scripted", prompts, **scripts),
         Context(stage="reading", role="application"),
         MemoryEventLog(),
         most_rounds=2,
@@ -57,16 +61,12 @@ def refs(reading: PreparedCase) -> list[str]:
     return [chunk.ref for chunk in reading.case.chunks]
 
 
-async def test_offline_agents_extract_chunks() -> None:
-    reading = await read()
-    assert reading.refused == ()
-    assert reading.failures == ()
-    assert refs(reading)[:3] == ["LR:2", "F:3", "F:4"]
-    applied = [json.loads(chunk.text) for chunk in reading.case.chunks if chunk.agent == "AR"]
-    assert {"Bottle Works": "Controller"}.items() <= {
-        entry["entity_or_concept"]: entry["legal_alignment"] for entry in applied if "legal_alignment" in entry
-    }.items()
-    assert all(chunk.paragraphs for chunk in reading.case.chunks)
+async def test_without_a_model_there_are_passages_of_facts_and_rules_alone() -> None:
+    models = Cast({}, "offline")
+    context = Context(stage="reading", role="application")
+    reading = await extract_knowledge(CASE, RoleCalls(models, context, MemoryEventLog()))
+    assert refs(reading) == ["LR:2", "F:3", "F:4"]
+    assert not models.asked
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ async def test_the_common_sense_agent_reads_the_paragraphs_and_what_was_found_in
 
     def infer(messages: Sequence[LLMMessage]) -> str:
         sent.append(str(messages[0].content))
-        return LEGAL_OFFLINE_ROLES["common_sense"](messages)
+        return INFERRED(messages)
 
     await read(common_sense=infer)
     await read(PUBLISHED, common_sense=infer)

@@ -7,10 +7,10 @@ from typing import TypeVar
 import pytest
 
 from lawtrace.agents.event_log import MemoryEventLog
-from lawtrace.agents.legal.embedding_endpoint import EndpointEncoder, embedding_client
+from lawtrace.agents.legal.embedding_endpoint import endpoint_encoder
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.schemas.errors import InputError
+from lawtrace.environments.legal.retrieval.embedding import Encoder
 from lawtrace.schemas.log_entries import CallRetried, Context, ModelCalled, RequestSent, RoleFailed
 from lawtrace.schemas.model_spec import ModelSpec
 from tests.support.openai_server import OpenAIServer, Raw, Status, serving
@@ -25,10 +25,10 @@ def of_kind(event_log: MemoryEventLog, kind: type[Result]) -> list[Result]:
 
 
 async def with_encoder(
-    server: OpenAIServer, event_log: MemoryEventLog, act: Callable[[EndpointEncoder], Awaitable[Result]]
+    server: OpenAIServer, event_log: MemoryEventLog, act: Callable[[Encoder], Awaitable[Result]]
 ) -> Result:
     async with ModelClients(event_log, environment=server.environment) as clients:
-        return await act(EndpointEncoder(embedding_client(clients, SPEC, PLACE), str(SPEC), asyncio.get_running_loop()))
+        return await act(endpoint_encoder(clients, SPEC, PLACE, asyncio.get_running_loop()))
 
 
 async def test_vectors_keep_the_order_and_each_text_is_requested_once() -> None:
@@ -36,7 +36,7 @@ async def test_vectors_keep_the_order_and_each_text_is_requested_once() -> None:
     event_log = MemoryEventLog()
     with serving(lambda request: "") as server:
 
-        async def act(encoder: EndpointEncoder) -> None:
+        async def act(encoder: Encoder) -> None:
             for _ in range(2):
                 vectors = await asyncio.to_thread(encoder.encode, [*texts, *reversed(texts)])
                 assert vectors[:, 0].tolist() == [*range(1, 100), *range(99, 0, -1)]
@@ -78,10 +78,3 @@ async def test_a_transient_error_is_retried_and_recorded() -> None:
         vectors = await with_encoder(server, event_log, lambda encoder: asyncio.to_thread(encoder.encode, ["ae"]))
     assert vectors[0].tolist() == [1, 1, 0, 0, 0]
     assert len(of_kind(event_log, CallRetried)) == 1
-
-
-@pytest.mark.parametrize("spec", ["offline", "anthropic:claude", "azure:mine"])
-async def test_other_specs_are_rejected(spec: str) -> None:
-    async with ModelClients(MemoryEventLog()) as clients:
-        with pytest.raises(InputError, match="has no embeddings"):
-            embedding_client(clients, ModelSpec.parse(spec), PLACE)

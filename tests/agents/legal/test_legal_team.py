@@ -96,7 +96,7 @@ def asks_for_ever() -> Script:
 @settings(max_examples=25)
 @given(st.integers(1, 5), st.integers(1, 20), st.integers(0, 2))
 async def test_the_upper_bound_of_calls_is_reached(depth: int, calls: int, rounds: int) -> None:
-    limits = DecompositionLimits(depth, calls, rounds)
+    limits = DecompositionLimits(depth=depth, calls=calls, rounds=rounds)
     most, asking = limits.most_calls(), asks_for_ever()
     splitting = Cast(
         LEGAL_OFFLINE_ROLES,
@@ -130,7 +130,7 @@ async def test_decomposition_terminates_within_its_limits(depth: int, calls: int
 
     cast, limits = (
         Cast(LEGAL_OFFLINE_ROLES, decomposer=splits_for_ever(parts), atomicity_judge=judge),
-        DecompositionLimits(depth, calls),
+        DecompositionLimits(depth=depth, calls=calls),
     )
     team = await ask(cast, limits=limits)
     most = limits.most_calls()

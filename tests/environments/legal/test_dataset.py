@@ -151,8 +151,8 @@ def test_malformed_lines_are_reported_and_left_out(tmp_path: Path) -> None:
         ("empty.jsonl", b"", "no case found"),
         ("bad.jsonl", b"{", "the first problem: bad.jsonl, line 1"),
         ("text.txt", b"hello", "legal ingest` reads documents"),
-        ("bad.parquet", b"no table", "not a table that can be read"),
-        ("bad.arrow", b"no table", "not a table that can be read"),
+        ("bad.parquet", b"no table", "bad.parquet: cannot be read"),
+        ("bad.arrow", b"no table", "bad.arrow: cannot be read"),
     ],
 )
 def test_a_file_of_another_kind_is_rejected(tmp_path: Path, name: str, content: bytes, message: str) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lawtrace.runs.legal.accuracy import answer_label, compare_cells, share_by_case
+from lawtrace.runs.legal.accuracy import answer_label, compare_answers, is_correct, share_by_case
 from lawtrace.runs.legal.legal_files import AnswerRow, LegalOutcome
 from lawtrace.runs.scoring.agreement import cohen_kappa
 from lawtrace.runs.scoring.metrics import wilson_interval
@@ -26,7 +26,6 @@ def row(question: str, outcome: LegalOutcome, case: str = "case") -> AnswerRow:
 def test_shares_of_zero_and_one_have_an_interval_of_positive_width(outcome: LegalOutcome) -> None:
     rows = [row(f"{case}/q{number}", outcome, case) for case in "abc" for number in range(10)]
     share = share_by_case(rows, lambda row: row.outcome == "refused")
-    assert share is not None
     alone = wilson_interval(30 * share.value, 30)
     assert share.interval is not None
     assert alone is not None
@@ -34,7 +33,6 @@ def test_shares_of_zero_and_one_have_an_interval_of_positive_width(outcome: Lega
     assert share.interval != alone
     assert share.of == 30
     twice = share_by_case([*rows, *rows], lambda row: row.outcome == "refused")
-    assert twice is not None
     assert twice.interval == share.interval
 
 
@@ -60,7 +58,8 @@ def test_refusals_agree_and_missing_answers_are_left_out() -> None:
 def test_a_comparison_counts_discordant_answers() -> None:
     left = [row("1", "correct", "a"), row("2", "correct", "a"), row("3", "wrong", "b"), row("4", "invalid", "b")]
     right = [row("1", "refused", "a"), row("2", "correct", "a"), row("3", "correct", "b"), row("4", "wrong", "b")]
-    found = compare_cells(left, right)
+    pairs = zip(left, right, strict=True)
+    found = compare_answers((one.case, one.question, is_correct(other), is_correct(one)) for one, other in pairs)
     assert (found.second_only, found.first_only, found.difference) == (1, 1, 0.0)
     assert found.p_value == pytest.approx(1.0)
     assert found.interval is not None

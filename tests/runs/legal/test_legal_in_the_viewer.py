@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from lawtrace.runs.legal.cli.legal_run import LEGAL_RUNS
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
-from lawtrace.runs.legal.run_kind import LEGAL_RUNS
 from lawtrace.runs.report.run_comparison import compare_folders
 from lawtrace.runs.report.run_kinds import GradedUnit
 from lawtrace.runs.store.event_log_file import EventLogFile

@@ -26,7 +26,7 @@ from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.web.export import render_export
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import MessageSent
-from tests.support.legal.small_cases import BOOK, BOTTLES
+from tests.support.legal.small_cases import BOOK, BOTTLES, prepare_passages
 from tests.support.openai_server import serving
 from tests.support.shell import Shell
 
@@ -73,10 +73,13 @@ def cases_in(folder: Path) -> Path:
     return folder / "cases.jsonl"
 
 
-def test_roles_that_prepare_cases_use_the_prompt_files(tmp_path: Path) -> None:
+def test_roles_that_prepare_cases_use_the_prompt_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "notice.txt").write_text(NOTICE, encoding="utf-8")
-    recipe = recipe_with(tmp_path, ROLES)
-    call("ingest", tmp_path / "notice.txt", "--recipe", recipe, "--out", tmp_path / "case.jsonl")
+    models = '[roles]\nsection_mapper = "offline"\napplication = "openai:m"\ncommon_sense = "openai:m"\n'
+    recipe = recipe_with(tmp_path, ROLES, models)
+    with serving(prepare_passages("3")) as server:
+        server.connect(monkeypatch)
+        call("ingest", tmp_path / "notice.txt", "--recipe", recipe, "--out", tmp_path / "case.jsonl")
     preparing = ("section_mapper", "application", "common_sense")
     assert prompts_used(tmp_path / "case.events") == {f"my_{role}" for role in preparing}
 
@@ -130,11 +133,17 @@ def test_a_recorded_recipe_may_have_former_roles_and_fields() -> None:
     assert recorded_recipe(recorded) == LegalRecipe()
 
 
-@pytest.mark.parametrize("table", ["roles", "prompts"])
-def test_an_unknown_role_is_an_error_that_lists_the_roles(tmp_path: Path, table: str) -> None:
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("roles", "unknown role 'question_writer'; the roles are .* twin_writer"),
+        ("prompts", "unknown key 'prompts.question_writer'"),
+    ],
+)
+def test_an_unknown_role_is_an_error(tmp_path: Path, table: str, message: str) -> None:
     path = tmp_path / "legal.toml"
     path.write_text(f'[{table}]\nquestion_writer = "openai:m"\n', encoding="utf-8")
-    with pytest.raises(InputError, match=r"unknown role 'question_writer'.* twin_writer"):
+    with pytest.raises(InputError, match=message):
         load_legal_recipe(path)
 
 

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from lawtrace.environments.legal.dataset import LegalDataset
-from lawtrace.runs.legal.accuracy import count_answers
+from lawtrace.runs.legal.cli.legal_run import LEGAL_RUNS
 from lawtrace.runs.legal.legal_files import AnswerRow, GridCell
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
-from lawtrace.runs.legal.legal_runner import load_cases_with_questions
-from lawtrace.runs.legal.legal_tables import tabulate
-from lawtrace.runs.legal.run_kind import LEGAL_RUNS
+from lawtrace.runs.legal.legal_report import load_legal_content
+from lawtrace.runs.legal.legal_stages import load_cases_with_questions
 from lawtrace.runs.recipe_file import read_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import conversation_numbers
@@ -22,7 +21,7 @@ from lawtrace.schemas.call_options import ConversationOptions
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.log_entries import ModelCalled
 from lawtrace.schemas.model_spec import Parameters
-from tests.support.legal.small_cases import BOOK, BOTTLES
+from tests.support.legal.small_cases import BOTTLES
 from tests.support.legal.small_runs import resume_grid, run_grid
 from tests.support.openai_server import OpenAIServer, Status, serving
 
@@ -43,12 +42,11 @@ def against(
 
 def test_the_grid_is_complete_and_every_question_counts_in_every_cell(tmp_path: Path) -> None:
     answers = run_grid(SMALL, tmp_path / "run")
-    tables = tabulate(BOOK.cases, answers)
-    scores = {line.cell: line.score for table in tables.models for line in table.cells}
-    assert len(scores) == 8 * 2 * 2
-    assert {score.questions for score in scores.values()} == {4}
-    assert GridCell("offline", "F+LR+AR+CS", "released_bm25", 2) in scores
-    assert scores[GridCell("offline", "F+LR", "bm25", 2)].count("correct") >= 2
+    lines = {line.cell: line for line in load_legal_content(tmp_path / "run").lines}
+    assert len(lines) == 8 * 2 * 2
+    assert {line.accuracy.of for line in lines.values()} == {4}
+    assert GridCell("offline", "F+LR+AR+CS", "released_bm25", 2) in lines
+    assert lines[GridCell("offline", "F+LR", "bm25", 2)].counts["correct"] >= 2
     empty = [row for row in answers if row.case == "letters" and row.context == "CS"]
     assert [row.passages for row in empty] == [()] * 4
     assert {row.outcome for row in empty} == {"refused"}
@@ -101,8 +99,8 @@ def test_one_configuration_against_an_endpoint(tmp_path: Path, monkeypatch: pyte
         "bottles/q3": "refused",
         "letters/q1": "error",
     }
-    score = count_answers(answers)
-    assert (score.questions, score.accuracy, score.refusals) == (4, 0.25, 0.25)
+    (line,) = load_legal_content(tmp_path / "run").lines
+    assert (line.accuracy.of, line.accuracy.value, line.refusals.value) == (4, 0.25, 0.25)
     assert len(asked) == 5  # *Perhaps* is rejected once; a refusal in plain words is not asked again
     words = next(text for request in asked if "laptop?" in (text := request["messages"][0]["content"]))
     assert '"ref": "F1"' in words
@@ -128,7 +126,7 @@ def test_a_failing_endpoint_makes_a_question_invalid_and_it_is_still_counted(
         answers = against(server, tmp_path / "run", monkeypatch)
         assert {row.outcome for row in answers} == {"invalid"}
         assert all(row.reason.startswith("endpoint: ") for row in answers)
-        assert count_answers(answers).questions == 4
+        assert len(answers) == 4
         again = resume_grid(ONE, tmp_path / "run")
     assert Counter(row.outcome for row in again) == OUTCOMES
 

@@ -1,12 +1,12 @@
 """The tables and the page of a legal run, from known answers."""
 
-import pytest
-
 from lawtrace.environments.legal.case import Choice
+from lawtrace.runs.legal.accuracy import compare_contexts, score_cells
+from lawtrace.runs.legal.charts import agreement_of_contexts, agreement_of_models
 from lawtrace.runs.legal.legal_files import AnswerRow, LegalOutcome
-from lawtrace.runs.legal.legal_tables import LegalTables, tabulate
-from lawtrace.runs.legal.report_tables import breakdown_tables
-from lawtrace.runs.scoring.metrics import wilson_interval
+from lawtrace.runs.legal.model_free_baselines import best_baseline, measure_baselines
+from lawtrace.runs.legal.report_tables import accuracy_table, breakdown_tables
+from lawtrace.runs.scoring.metrics import group_by, wilson_interval
 from tests.support.legal.small_cases import BOOK
 
 PLAN: dict[tuple[str, str, int], str] = {
@@ -50,50 +50,47 @@ def planned() -> list[AnswerRow]:
     return rows
 
 
-@pytest.fixture(scope="module")
-def tables() -> LegalTables:
-    return tabulate(BOOK.cases, planned())
+QUESTIONS = [question for case in BOOK.cases for question in case.questions]
+BASELINE = best_baseline(measure_baselines(QUESTIONS)).accuracy
+CELLS = group_by(planned(), lambda row: row.cell)
+LINES = {(line.cell.model, line.cell.context, line.cell.column): line for line in score_cells(CELLS, BASELINE)}
 
 
-def test_the_two_best_of_a_model_and_column_are_marked(tables: LegalTables) -> None:
-    first = tables.models[0].lines
-    assert tables.columns == ("BM25@1", "BM25@3")
-    assert [first[context]["BM25@1"].place for context in ("F", "F+LR", "AR")] == [2, 1, 0]
-    assert [first[context]["BM25@3"].place for context in ("F", "F+LR", "AR")] == [1, 2, 0]
+def test_the_two_best_of_a_model_and_column_are_marked() -> None:
+    assert [LINES["one", context, "BM25@1"].place for context in ("F", "F+LR", "AR")] == [2, 1, 0]
+    assert [LINES["one", context, "BM25@3"].place for context in ("F", "F+LR", "AR")] == [1, 2, 0]
+    rows = accuracy_table([*LINES.values()]).frame().to_dict("records")
+    assert [(row["Model"], row["Context"]) for row in rows] == list(dict.fromkeys(key[:2] for key in PLAN))
+    assert (rows[0]["BM25@3"], rows[0]["BM25@3, place"]) == (1.0, 1)
 
 
-def test_accuracy_is_shown_with_the_best_baseline(tables: LegalTables) -> None:
-    names = {baseline.name: baseline.accuracy for baseline in tables.baselines}
+def test_accuracy_is_shown_with_the_best_baseline() -> None:
+    names = {baseline.name: baseline.accuracy for baseline in measure_baselines(QUESTIONS)}
     assert names["always Yes, longest option"] == 0.5
-    assert names["majority"] == 0.75
-    assert tables.best.accuracy == max(names.values())
-    line = tables.models[0].lines["F"]["BM25@3"]
-    assert line.skill == (1 - tables.best.accuracy) / (1 - tables.best.accuracy)
-    assert line.score.accuracy == 1
-    assert tables.models[0].lines["AR"]["BM25@3"].score.accuracy == 0.25
+    assert names["majority"] == 0.75 == max(names.values()) == BASELINE
+    line = LINES["one", "F", "BM25@3"]
+    assert (line.accuracy.value, line.skill) == (1, 1)
+    assert LINES["one", "AR", "BM25@3"].accuracy.value == 0.25
 
 
-def test_contexts_are_compared_with_retrieval_alone(tables: LegalTables) -> None:
-    found = {(line.model, line.column, line.context): line for line in tables.comparisons}
+def test_contexts_are_compared_with_retrieval_alone() -> None:
+    found = {(cell.model, cell.column, cell.context): (by, p) for cell, by, p in compare_contexts(CELLS)}
     assert len(found) == 8
-    line = found["one", "BM25@3", "F"]
-    assert (line.comparison.difference, line.comparison.second_only, line.comparison.first_only) == (0.5, 2, 0)
-    assert line.comparison.p_value > 0.2
-    assert line.adjusted >= line.comparison.p_value
+    comparison, adjusted = found["one", "BM25@3", "F"]
+    assert (comparison.difference, comparison.second_only, comparison.first_only) == (0.5, 2, 0)
+    assert comparison.p_value > 0.2
+    assert adjusted >= comparison.p_value
 
 
-def test_agreement_is_the_mean_over_depths(tables: LegalTables) -> None:
-    (first, _) = tables.contexts_agree
+def test_agreement_is_the_mean_over_depths() -> None:
+    first, _ = agreement_of_contexts(CELLS)
     assert first.title == "one, BM25: between contexts"
-    assert first.names == ("F", "F+LR", "AR")
-    assert {agreement.title for agreement in tables.models_agree} == {
-        "F, BM25: between models",
-        "AR, BM25: between models",
-    }
-    facts = next(agreement for agreement in tables.models_agree if agreement.title.startswith("F,"))
-    kappa = facts.kappa["one", "two"]
-    assert kappa is not None
-    assert kappa < 1
+    assert [row.cells[0].text for row in first.table.rows] == ["F", "F+LR"]
+    assert [column.title for column in first.table.columns] == ["First", "F+LR", "AR"]
+    facts, application = agreement_of_models(CELLS)
+    assert (facts.title, application.title) == ("F, BM25: between models", "AR, BM25: between models")
+    (row,) = facts.table.frame().to_dict("records")
+    assert row["two"] < 1
 
 
 def test_accuracy_is_broken_down_by_kind_and_by_case() -> None:
@@ -105,11 +102,8 @@ def test_accuracy_is_broken_down_by_kind_and_by_case() -> None:
     assert {case.id: line[case.id] for case in BOOK.cases} == {case.id: 0.5 for case in BOOK.cases}
 
 
-def test_the_best_cell_and_the_cells_above_the_best_baseline(tables: LegalTables) -> None:
-    one, two = tables.models
-    assert (one.best.cell.context, one.best.cell.column) == ("F", "BM25@3")
-    assert (one.above(tables.best), two.above(tables.best)) == (1, 2)
-    refused = two.lines["AR"]["BM25@1"].refusals
+def test_a_share_of_all_has_an_interval_over_cases() -> None:
+    refused = LINES["two", "AR", "BM25@1"].refusals.interval
     assert refused is not None
     alone = wilson_interval(4, 4)
     assert alone is not None

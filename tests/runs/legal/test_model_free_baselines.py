@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from lawtrace.environments.legal.case import LETTERS, YES_NO, Choice, Question
 from lawtrace.environments.legal.dataset import load_dataset
-from lawtrace.runs.legal.model_free_baselines import best_baseline, measure_baselines, skill
+from lawtrace.runs.legal.accuracy import skill
+from lawtrace.runs.legal.model_free_baselines import best_baseline, measure_baselines
 
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "maslegal"
 

@@ -14,7 +14,8 @@ from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import read_rows, write_rows
 from lawtrace.schemas.log_entries import ModelCalled
-from tests.support.legal.small_cases import asked
+from tests.support.legal.small_cases import asked, prepare_passages
+from tests.support.openai_server import serving
 from tests.support.shell import Shell
 
 DECISION = """Introduction
@@ -37,6 +38,7 @@ Further papers
 10. MARKannex. Bottle Works infringed Article 32.
 """
 PARTS = ("introduction", "rules", "rules", "facts", "facts", "application", "findings", "decision", "penalty", "annex")
+MODEL = "openai:swapped"
 KNOWN = {"application": {"facts", "application"}}
 """What a role that prepares passages may read; the roles that answer, what is read by any of them."""
 GRIDS = {
@@ -46,15 +48,20 @@ GRIDS = {
 }
 
 
-def ingest(lawtrace: Shell, folder: Path) -> Case:
+def ingest(lawtrace: Shell, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
     (folder / "notice.txt").write_text(DECISION, encoding="utf-8")
     parts = "".join(
         f'[[parts]]\nfirst = "{number}"\nlast = "{number}"\npart = "{part}"\n' for number, part in enumerate(PARTS, 1)
     )
     (folder / "parts.toml").write_text(parts, encoding="utf-8")
-    code, _, err = lawtrace(
-        *("legal", "ingest", folder / "notice.txt", "--parts", folder / "parts.toml"), *("--out", folder / "case.jsonl")
-    )
+    roles = f'[roles]\napplication = "{MODEL}"\ncommon_sense = "{MODEL}"\n'
+    (folder / "roles.toml").write_text(roles, encoding="utf-8")
+    with serving(prepare_passages("4")) as server:
+        server.connect(monkeypatch)
+        code, _, err = lawtrace(
+            *("legal", "ingest", folder / "notice.txt", "--parts", folder / "parts.toml"),
+            *("--recipe", folder / "roles.toml", "--out", folder / "case.jsonl"),
+        )
     assert code == 1, err  # a finding among the facts is a fault
     (case,) = read_rows(folder / "case.jsonl", Case)
     yes_no = {"Yes": "Yes", "No": "No"}
@@ -79,8 +86,10 @@ def seen(folder: Path) -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize("grid", GRIDS.values(), ids=GRIDS)
-def test_no_request_of_a_role_that_answers_states_the_outcome(lawtrace: Shell, tmp_path: Path, grid: str) -> None:
-    case = ingest(lawtrace, tmp_path)
+def test_no_request_of_a_role_that_answers_states_the_outcome(
+    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, grid: str
+) -> None:
+    case = ingest(lawtrace, tmp_path, monkeypatch)
     write_rows(tmp_path / "cases.jsonl", [case])
     (tmp_path / "legal.toml").write_text(f'retrievers = ["bm25"]\ndepths = [1, 9]\n{grid}', encoding="utf-8")
     lawtrace.json(
@@ -94,9 +103,6 @@ def test_no_request_of_a_role_that_answers_states_the_outcome(lawtrace: Shell, t
     prepared = seen(tmp_path / "case.events")
     assert prepared["common_sense"] <= KNOWN["application"]
     assert {role: prepared[role] for role in KNOWN} == KNOWN
-
-
-MODEL = "openai:swapped"
 
 
 @pytest.mark.parametrize(

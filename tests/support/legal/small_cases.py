@@ -1,7 +1,7 @@
 """A dataset of two cases; one of them has no common-sense chunk."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from autogen_core.models import LLMMessage, SystemMessage
@@ -82,6 +82,19 @@ LETTERS_CASE = Case(
 )
 
 BOOK = LegalDataset((BOTTLES, LETTERS_CASE))
+
+
+def prepare_passages(paragraph: str) -> Callable[[Mapping[str, Any]], str]:
+    """Plays the roles that write passages: one of a paragraph that names Bottle Works, and what follows from it."""
+    stated = {"paragraph": paragraph, "entity_or_concept": "Bottle Works", "legal_alignment": "Controller"}
+    inferred = {"rests_on": [f"AR:{paragraph}/1"], "entity_or_concept": "records", "legal_alignment": "Personal Data"}
+
+    def answer(request: Mapping[str, Any]) -> str:
+        if "inferred_alignments" in request["messages"][0]["content"]:
+            return json.dumps({"inferred_alignments": [inferred]})
+        return json.dumps({"entities_and_concepts": [stated], "relations": []})
+
+    return answer
 
 
 def answer_and_cite(request: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from lawtrace.environments.legal.dataset import LegalDataset
 from lawtrace.runs.legal.legal_files import AnswerRow
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
-from lawtrace.runs.legal.legal_runner import load_recorded_dataset, run_legal
+from lawtrace.runs.legal.legal_stages import load_recorded_dataset, run_legal
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from tests.support.legal.small_cases import BOOK
