@@ -44,5 +44,7 @@ def count_paragraphs(case: Case) -> Counter[DocumentPart]:
 def part_lengths(cases: Sequence[Case]) -> dict[str, PartLength]:
     """The lengths of each part that occurs, by its label, in the order of the table."""
     counts = [count_paragraphs(case) for case in cases]
-    found = {part: [count[part] for count in counts if count[part]] for part in DOCUMENT_PARTS}
+    found: dict[DocumentPart, list[int]] = {
+        part: [count[part] for count in counts if count[part]] for part in DOCUMENT_PARTS
+    }
     return {PART_LABELS[part]: PartLength(min(of), max(of), fmean(of), len(of)) for part, of in found.items() if of}
