@@ -160,7 +160,7 @@ def conversation_numbers(event_log: EventLogFile, names: Iterable[str]) -> dict[
 
 def find_message(event_log: EventLogFile, message_id: str) -> LoggedMessage | None:
     """The message with this id (see `LoggedMessage.id`), if there is one."""
-    if message_id.isascii() and message_id.isdigit():
+    if message_id.isascii() and message_id.isdigit() and len(message_id) < 20:
         found = _select_messages(event_log, ["seq = :number"], {"number": int(message_id), "limit": 1, "offset": 0})
     else:
         name, _, turn = message_id.rpartition("-")

@@ -24,6 +24,8 @@ _HEADERS = {
     "cache-control": "no-store",
 }
 _COOKIE = "lawtrace_token"
+_LONGEST_PATH = 4000
+"""Python converts no number of more digits than that."""
 
 
 def security_middleware(names: Sequence[str] = LOOPBACK_NAMES, token: str | None = None) -> list[Middleware]:
@@ -45,6 +47,8 @@ def security_middleware(names: Sequence[str] = LOOPBACK_NAMES, token: str | None
 
 def _own_answer(request: Request, names: Sequence[str], token: str | None) -> Response | None:
     """The answer to a request that does not reach the pages."""
+    if len(request.url.path) > _LONGEST_PATH:
+        return PlainTextResponse("Address too long", 414)
     host = re.sub(r":\d+$", "", request.headers.get("host", ""))
     if "*" not in names and host.removeprefix("[").removesuffix("]") not in names:
         return PlainTextResponse("Invalid host header", 400)

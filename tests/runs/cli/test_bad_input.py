@@ -155,6 +155,7 @@ def test_broken_transcript_files(lawtrace: Shell, tmp_path: Path) -> None:
         ("messages run --model literal", "no model 'literal'; there is baseline:noop, baseline:reference"),
         ("messages run --variant 3", "no variant '3'; there is none"),
         ("messages run --trial 9", "no trial '9'; there is 0"),
+        (f"messages run --message {9:0<5000}", "no message has the id '9000"),
         ("messages run --verdict unsafe", "unknown outcome 'unsafe'; choose one of safe_success"),
         ("messages run --rule nosuch", "broken or undetermined rules: "),
         ("compare run run", "run is given twice"),

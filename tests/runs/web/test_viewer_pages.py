@@ -96,6 +96,11 @@ def test_unknown_addresses_give_an_error_page(browse: TestClient, address: str) 
     assert "This page cannot be shown" in answer.text
 
 
+@pytest.mark.parametrize("page", ["attempts", "conversations", "messages"])
+def test_a_number_without_bound_in_an_address_is_refused(browse: TestClient, page: str) -> None:
+    assert browse.get(f"/runs/small/{page}/{9:0<5000}").status_code == 414
+
+
 def test_hostile_text_is_escaped(browse: TestClient) -> None:
     for address in ("/", "/runs/hostile/", "/runs/hostile/conversations", "/runs/hostile/conversations/1"):
         page = browse.get(address).text
