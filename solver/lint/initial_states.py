@@ -85,7 +85,7 @@ def _invalid_state(environment: Environment, seed: int) -> DeclarationIssue | No
     except InputError as error:
         return issue(f"it does not match the tables: {error}", "sample values of the declared types")
     except (WrongFormat, WrongType, TypeError, KeyError, ValueError, AttributeError) as error:
-        return issue(f"{_wrong_value(environment, state)}: {error}", "sample values of the declared types")
+        return issue(_wrong_value(environment, state, error), "sample values in internal form (cents, day numbers)")
     if not _same(again, state):
         return issue("it changes when written and read back", "sample values in internal form (cents, day numbers)")
     if not _same(environment.populate(Random(seed)), state):
@@ -93,8 +93,8 @@ def _invalid_state(environment: Environment, seed: int) -> DeclarationIssue | No
     return None
 
 
-def _wrong_value(environment: Environment, state: State) -> str:
-    """The first value of a state that is none of its declared type."""
+def _wrong_value(environment: Environment, state: State, error: Exception) -> str:
+    """The first value of a state that is none of its declared type; without one, why the state cannot be written."""
     for table, entity in environment.entities.items():
         for row in state.rows(table):
             for name, value in row.values.items():
@@ -106,7 +106,7 @@ def _wrong_value(environment: Environment, state: State) -> str:
                 except (InputError, WrongFormat, WrongType, TypeError, KeyError, ValueError, AttributeError):
                     kind = entity.fields[name].type.format or entity.fields[name].type.name
                     return f"{table}.{name} is {value!r}, which is no internal form of a {kind}"
-    return "it does not match the tables"
+    return f"it does not match the tables: {error}"
 
 
 def _unusable_tool(environment: Environment, seed: int) -> DeclarationIssue | None:
