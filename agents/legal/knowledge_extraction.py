@@ -15,14 +15,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator
 
-from lawtrace.agents.legal.role_calls import (
-    RoleCalls,
-    ValidItems,
-    as_json,
-    paragraphs_as_json,
-    paragraphs_as_text,
-    texts_of,
-)
+from lawtrace.agents.legal.role_calls import RoleCalls, ValidItems, as_json, paragraphs_as_json, texts_of
 from lawtrace.agents.participants import Role
 from lawtrace.environments.documents.decision import Paragraph
 from lawtrace.environments.legal.case import Case, Chunk, PreparedCase
@@ -135,6 +128,12 @@ def _shown(case: Case, *parts: DocumentPart) -> list[Paragraph]:
     return [paragraph for paragraph in case.paragraphs_of(*parts) if not states_finding(paragraph.text, law=False)]
 
 
+def _shown_to_both(batch: Sequence[Paragraph]) -> dict[str, str]:
+    """The inputs of both roles; a prompt that reads a text has the paragraphs without their numbers."""
+    text = "\n\n".join(paragraph.text for paragraph in batch)
+    return {"paragraphs": paragraphs_as_json(batch), "text": text, "alignments": ", ".join(ALIGNMENTS)}
+
+
 async def _apply(
     batch: Sequence[Paragraph], calls: RoleCalls
 ) -> tuple[ValidItems[StatedAlignment | Relation], list[Chunk]]:
@@ -146,9 +145,7 @@ async def _apply(
         lambda entry: check_entry(entry, texts),
         opening="Read the paragraphs.",
         unit=batch[0].ref,
-        paragraphs=paragraphs_as_json(batch),
-        text=paragraphs_as_text(batch),
-        alignments=", ".join(ALIGNMENTS),
+        **_shown_to_both(batch),
     )
     kept: dict[str, dict[str, None]] = {}
     for entry in items.kept:
@@ -184,9 +181,7 @@ async def _infer(
         opening="Infer.",
         unit=batch[0].ref,
         known=as_json([{"ref": chunk.ref, **json.loads(chunk.text)} for chunk in known.values()]),
-        alignments=", ".join(ALIGNMENTS),
-        paragraphs=paragraphs_as_json(batch),
-        text=paragraphs_as_text(batch),
+        **_shown_to_both(batch),
     )
     chunks = [
         Chunk(

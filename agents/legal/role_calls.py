@@ -115,11 +115,6 @@ def as_json(value: object) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False)
 
 
-def paragraphs_as_text(paragraphs: Sequence[Paragraph]) -> str:
-    """The paragraphs without their numbers, for prompts that read a text."""
-    return "\n\n".join(paragraph.text for paragraph in paragraphs)
-
-
 def paragraphs_as_json(paragraphs: Sequence[Paragraph]) -> str:
     return as_json([{"paragraph": paragraph.ref, "text": paragraph.text} for paragraph in paragraphs])
 

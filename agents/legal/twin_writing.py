@@ -172,8 +172,10 @@ async def find_facts(
     )
 
 
-def find_wording_fault(wording: FactWording, source: str) -> str | None:
+def find_wording_fault(wording: FactWording | None, source: str) -> str | None:
     """What code finds wrong with the sentences of a fact that the decision states in the text ``source``."""
+    if wording is None:
+        return "it has no sentences"
     for sentence in (wording.yes, wording.no):
         if not sentence.strip().endswith("."):
             return f"{sentence[:40]!r} is not a sentence that ends in a full stop"
@@ -199,17 +201,12 @@ async def word_facts(
 
     def review(wording: Wording) -> WordingReview:
         given = {(one.issue, one.fact): one for one in wording.sentences}
-        faults = {
-            (issue, fact): find_wording_fault(given[issue, fact], source)
-            if (issue, fact) in given
-            else "it has no sentences"
+        faults = (
+            WordingFault(issue=issue, fact=fact, fault=fault)
             for (issue, fact), source in sources.items()
-        }
-        return WordingReview(
-            faults=tuple(
-                WordingFault(issue=issue, fact=fact, fault=text) for (issue, fact), text in faults.items() if text
-            )
+            if (fault := find_wording_fault(given.get((issue, fact)), source))
         )
+        return WordingReview(faults=tuple(faults))
 
     found = await calls.propose(
         TWIN_WRITER,

@@ -11,13 +11,11 @@ Introduction, final decision, penalty and annex are parts too, without an elemen
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Literal, get_args
 
 from pydantic import Field
 
 from lawtrace.environments.documents.decision import Document, Paragraph
-from lawtrace.environments.toml_file import read_toml_model
 from lawtrace.schemas.models import StrictModel
 
 DocumentPart = Literal["introduction", "rules", "facts", "application", "findings", "decision", "penalty", "annex"]
@@ -115,11 +113,6 @@ def paragraphs_by_part(document: Document, ranges: Sequence[PartRange]) -> Itera
             yield given.part, paragraph
             if paragraph.ref == given.last:
                 break
-
-
-def load_parts(path: Path) -> MappingFile:
-    """Read a mapping file. Raises InputError naming the file and the place."""
-    return read_toml_model(path, MappingFile)
 
 
 def format_parts(ranges: Sequence[PartRange], faults: Sequence[str] = (), accepted: Sequence[str] = ()) -> str:

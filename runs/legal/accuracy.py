@@ -135,16 +135,12 @@ def score_cells(cells: CellAnswers, baseline: float) -> tuple[CellLine, ...]:
 
 def compare_contexts(cells: CellAnswers) -> list[tuple[GridCell, PairedComparison, float]]:
     """Each cell against that of the reference context, same model and column, with Holm's p over all of them."""
-    compared = [
-        (
-            cell,
-            compare_answers(
-                (a.case, a.question, is_correct(b), is_correct(a)) for a, b in zip(rows, cells[reference], strict=True)
-            ),
-        )
-        for cell, rows in cells.items()
-        if (reference := replace(cell, context=REFERENCE)) in cells and cell != reference
-    ]
+    compared: list[tuple[GridCell, PairedComparison]] = []
+    for cell, rows in cells.items():
+        if cell.context != REFERENCE and (other := cells.get(replace(cell, context=REFERENCE))):
+            pairs = zip(rows, other, strict=True)
+            answers = ((row.case, row.question, is_correct(before), is_correct(row)) for row, before in pairs)
+            compared.append((cell, compare_answers(answers)))
     adjusted = holm_adjusted([found.p_value for _, found in compared])
     return [(cell, found, p) for (cell, found), p in zip(compared, adjusted, strict=True)]
 

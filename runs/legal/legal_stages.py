@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cache
-from itertools import groupby
+from itertools import groupby, product
 from pathlib import Path
 
 from lawtrace.agents.concurrency import gather
@@ -130,13 +130,8 @@ LEGAL_STAGES: tuple[Stage[LegalContext, LegalContext], ...] = (
 
 def grid_cells(recipe: LegalRecipe) -> list[GridCell]:
     """The cells in the order of their answers."""
-    return [
-        GridCell(model, context, retriever, depth)
-        for model in recipe.models
-        for retriever in recipe.retrievers
-        for depth in recipe.depths
-        for context in recipe.contexts
-    ]
+    axes = product(recipe.models, recipe.retrievers, recipe.depths, recipe.contexts)
+    return [GridCell(model, context, retriever, depth) for model, retriever, depth, context in axes]
 
 
 def _units(cases: Sequence[Case], recipe: LegalRecipe, retrieved: Sequence[RetrievedRow]) -> list[AnswerRow]:

@@ -81,9 +81,7 @@ def _chance(question: Question) -> float:
 
 def longest_option(question: Question) -> Choice | None:
     """The option with most characters; the first of several. None without options."""
-    if not question.options:
-        return None
-    return max(question.options, key=lambda choice: len(question.options[choice]))
+    return max(question.options, key=lambda choice: len(question.options[choice]), default=None)
 
 
 def _majority(questions: Sequence[Question]) -> set[tuple[Choice, ...]]:

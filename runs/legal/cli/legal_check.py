@@ -26,8 +26,11 @@ def check_dataset(cases: CasesOption) -> CommandResult:
     asked = [question for case in dataset.cases for question in case.questions]
     baselines, pairs = measure_baselines(asked), twins_in(dataset.cases)
     chunks, questions = count_chunks(*dataset.cases), count_questions(*dataset.cases)
+    contents, lengths = case_tables(dataset.cases)
+    rows = ([cell.text for cell in row.cells] for row in contents.rows)
     shown = (
-        *map(report_table, filled(*case_tables(dataset.cases), baseline_table(baselines))),
+        make_table([column.title for column in contents.columns], rows, title="Dataset"),
+        *map(report_table, filled(lengths, baseline_table(baselines))),
         *shortcuts_table(pairs),
         *(
             Note(f"{visible(case)}: no chunk of {agent}; a context of {agent} alone is empty")

@@ -16,10 +16,11 @@ from lawtrace.environments.legal.document_checks import check_mapped, check_pars
 from lawtrace.environments.legal.document_parts import (
     DOCUMENT_PARTS,
     PART_LABELS,
+    MappingFile,
     check_order,
     format_parts,
-    load_parts,
 )
+from lawtrace.environments.toml_file import read_toml_model
 from lawtrace.runs.cli.options import ForceOption
 from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.cli.output_files import check_output
@@ -54,7 +55,7 @@ def ingest_decision(
     mapper: tuple[LegalRole, ...] = () if parts else ("section_mapper",)
     options.check_roles(*mapper, "application", "common_sense")
     tree = read_decision(document)
-    given = None if parts is None else load_parts(parts)
+    given = None if parts is None else read_toml_model(parts, MappingFile)
 
     async def ingest(event_log: EventLogFile) -> PreparedCase:
         async with open_legal_clients(options, event_log) as clients:

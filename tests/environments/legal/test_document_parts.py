@@ -15,9 +15,9 @@ from lawtrace.environments.legal.document_parts import (
     PartRange,
     check_coverage,
     format_parts,
-    load_parts,
     paragraphs_by_part,
 )
+from lawtrace.environments.toml_file import read_toml_model
 from lawtrace.schemas.errors import InputError
 
 DOCUMENT = parse_document(text_lines("\n".join(f"{number}. Paragraph {number}." for number in range(1, 9))).lines)
@@ -76,9 +76,9 @@ def test_a_mapping_file_round_trips(tmp_path: Path) -> None:
     path = tmp_path / "case.parts.toml"
     odd = (*WHOLE[:-1], WHOLE[-1].model_copy(update={"because": 'says "so" \\ and\nmore'}))
     path.write_text(format_parts(odd, ["paragraph 2 is odd"], ['no "rules"']), encoding="utf-8")
-    assert load_parts(path) == MappingFile(parts=odd, accepted=('no "rules"',))
+    assert read_toml_model(path, MappingFile) == MappingFile(parts=odd, accepted=('no "rules"',))
     path.write_text(path.read_text(encoding="utf-8").replace('# "paragraph', '"paragraph'), encoding="utf-8")
-    assert load_parts(path).accepted == ('no "rules"', "paragraph 2 is odd")
+    assert read_toml_model(path, MappingFile).accepted == ('no "rules"', "paragraph 2 is odd")
 
 
 @pytest.mark.parametrize(
@@ -89,4 +89,4 @@ def test_a_malformed_mapping_file_is_an_error(tmp_path: Path, text: str, message
     path = tmp_path / "parts.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=message):
-        load_parts(path)
+        read_toml_model(path, MappingFile)
