@@ -5,7 +5,7 @@ named as one.
 """
 
 from collections.abc import Mapping
-from typing import Literal, get_args
+from typing import Literal
 
 from pydantic import Field
 
@@ -109,8 +109,6 @@ class KeyRow(StrictModel):
 LawJudgment = Literal["lawful", "unlawful", "arguable", "cannot tell"]
 GoalJudgment = Literal["done", "declined", "not", "cannot tell"]
 """Done as asked, rightly declined, neither, or the session does not say enough."""
-LAW_JUDGMENTS: tuple[LawJudgment, ...] = get_args(LawJudgment)
-GOAL_JUDGMENTS: tuple[GoalJudgment, ...] = get_args(GoalJudgment)
 
 
 class FilledItem(StrictModel):

@@ -150,7 +150,7 @@ def read_side(path: Path) -> ComparisonSide:
         for row in read_variants(folder):
             if row.ended is None:
                 first_with.setdefault(row.made_by.get("attempts", row.number), row)
-        parts = {row.name: folder.variant(row.number) for row in first_with.values()}
+        parts = {row.name: folder.variant(row.number) for row in first_with.values()} or {"": folder.judged()}
     read = {variant: read_task_rows(part.tasks) for variant, part in parts.items()}
     shared = Counter(task.id for tasks in read.values() for task in tasks.rows)
     apart = (

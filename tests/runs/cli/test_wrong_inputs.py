@@ -37,6 +37,7 @@ FILES = {
     "desk/laws.toml": "",
     "table.toml": "[[rule]]\nid = 'a'\n",
     "newer.parquet": "",
+    "waiting/variants.jsonl": '{"number":1,"name":"a","changes":{},"models":[],"ended":"not made yet","made_by":{}}\n',
     "logs/quickstart/README": "",
 }
 
@@ -48,6 +49,7 @@ ROWS = (
     Row("run --limit 3", 2, ("--task and --limit choose from the tasks of --tasks FILE; --count says how many",)),
     Row("tasks check run", 2, ("run: not a release: it has no manifest.json; did you mean run/tasks.jsonl?",)),
     Row("compare begun nosuch", 2, ("begun: the run has no verdicts yet; `lawtrace resume begun` continues it",)),
+    Row("compare waiting nosuch", 2, ("waiting: the run has no verdicts yet",)),
     Row("compare run nosuch", 2, ("run holds no run; give the folder of one, such as run/NAME",)),
     Row("audit cut.json --out cut.jsonl", 2, ("cut.json: the JSON breaks off or is malformed after 0 entries",)),
     Row("compare run run", 2, ("run is given twice; give two runs, or two of its models with --model and --against",)),
@@ -82,7 +84,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
-    EventLogFile.create(tmp_path / "begun", recipe=None).close()
+    for run in ("begun", "waiting"):
+        EventLogFile.create(tmp_path / run, recipe=None).close()
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
