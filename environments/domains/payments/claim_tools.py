@@ -77,7 +77,7 @@ REFUND_TRANSACTION = s.Tool(
 
 DECLINE_REQUEST = s.Tool(
     name="DeclineRequest",
-    summary="Tells the customer that a request is declined, and why.",
+    summary="Tells the customer that a request is declined, and why, and enters both in the customer's file.",
     phrases=s.Phrases(
         step="Decline the {request} about {subject}, with the reason that {reason}.",
         outcome="The {request} about {subject} has been declined, with the reason that {reason}.",
