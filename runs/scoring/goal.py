@@ -16,7 +16,7 @@ from lawtrace.environments.spec.state import State
 from lawtrace.schemas.events import SPEAKERS, Event, Json
 from lawtrace.schemas.task_rows import End
 from lawtrace.schemas.verdict_rows import StateDifference
-from lawtrace.solver.monitoring.monitor import Monitor
+from lawtrace.solver.rule_monitors import monitor_of
 from lawtrace.solver.rules import Rule, RuleKind
 from lawtrace.solver.traces import stated_reasons
 
@@ -112,7 +112,7 @@ def _demanded(environment: Environment, rules: Sequence[Rule], events: Sequence[
 def _not_kept(rules: dict[str, Rule], events: Sequence[Event]) -> set[str]:
     if not rules:
         return set()
-    monitor = Monitor({name: rule.compiled for name, rule in rules.items()})
+    monitor = monitor_of([*rules.values()])
     return {name for name, status in monitor.run(events).final_statuses().items() if status != "kept"}
 
 

@@ -40,8 +40,9 @@ from lawtrace.solver.logic.syntax import SAYS, ForAll, Formula
 from lawtrace.solver.logic.templates import InstructionAdherence, OperationalRestriction, match_template
 from lawtrace.solver.monitoring.evidence import Step, explain, steps_of
 from lawtrace.solver.monitoring.first_order import FirstOrderMonitor, FirstOrderRule
-from lawtrace.solver.monitoring.monitor import Monitor, TriggerFinder
+from lawtrace.solver.monitoring.monitor import TriggerFinder
 from lawtrace.solver.monitoring.rule_status import UNTIMED, RuleStatus, Violation
+from lawtrace.solver.rule_monitors import monitor_of
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, replay
 
@@ -53,7 +54,7 @@ the values, without the calls that count."""
 
 
 class RuleJudge:
-    """Judges one trace after the other by the same rules, whose monitors are made once. For one thread."""
+    """Judges one trace after the other by the same rules."""
 
     def __init__(self, rules: Sequence[Rule], *, states: bool = True, located: bool = False) -> None:
         """``states``: whether verdicts have the state of each rule after each event. ``located``: whether they say how
@@ -63,7 +64,6 @@ class RuleJudge:
             TriggerFinder(rule.compiled) if located and isinstance(rule.compiled, Automaton) else None for rule in rules
         ]
         self._located: Final = located
-        self._monitor: Final = Monitor({rule.id: rule.compiled for rule in rules})
         self._states: Final = states
         self._groups: Final = question_groups(rules)
         self._questions: Final = {question.id: question for rule in rules for question in rule.questions}
@@ -100,8 +100,7 @@ class RuleJudge:
         explained: bool = False,
     ) -> tuple[RuleVerdict, ...]:
         """The verdict on each rule; see `judge_rules`. ``last_message``: the id of the model's last one."""
-        monitor = self._monitor
-        monitor.clear()
+        monitor = monitor_of(self.rules)
         verdicts = [monitor.verdicts()] if self._states else []
         if self._states:
             for event in events:

@@ -14,8 +14,8 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.scoring.session_bank import BankSession, SessionKind
 from lawtrace.schemas.models import StrictModel
 from lawtrace.solver.interpretations import is_active, question_groups
-from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.monitoring.rule_status import OUTCOMES
+from lawtrace.solver.rule_monitors import monitor_of
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.trace_notation import tell_session
 
@@ -136,10 +136,8 @@ class JudgedSet:
         self.readings: dict[str, str] = {}
         for group in self.groups:
             self.take(group.questions, group.combinations[0])
-        monitor = Monitor({rule.id: rule.compiled for rule in self.rules})
         for place, session in enumerate(sessions):
-            monitor.clear()
-            for name, status in monitor.run(session.events).statuses(session.end).items():
+            for name, status in monitor_of(self.rules).run(session.events).statuses(session.end).items():
                 if status.unknown is None and OUTCOMES[status.ending] == "broken":
                     self.broken[name] |= 1 << place
             progress()

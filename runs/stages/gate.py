@@ -34,7 +34,6 @@ from lawtrace.schemas.findings import HabitRow
 from lawtrace.schemas.quality_rows import Check, QualityFinding
 from lawtrace.solver.coverage.mutations import undetected_changes
 from lawtrace.solver.habits.refusals import reasons_to_decline, refusing_session
-from lawtrace.solver.habits.selection import BEST_SHARE
 from lawtrace.solver.masking.goals import depends_on_order
 from lawtrace.solver.masking.instructions import requested_calls
 from lawtrace.solver.rules import Rule
@@ -212,7 +211,7 @@ def _drawn_pairs(environment: Environment) -> Mapping[tuple[str, str, str], froz
 
 
 def habit_finding(habit: HabitRow) -> str | None:
-    """Why a habit passes too many of the contrast pairs of a set, or of their tasks; None if it does not."""
-    if not habit.pairs or max(habit.rate, len(habit.pairs_passed) / habit.pairs) <= BEST_SHARE:
+    """Which contrast pairs of a set a habit passes; None if it passes none."""
+    if not habit.pairs_passed:
         return None
-    return f"{habit.sentence} At most {100 * BEST_SHARE:.0f} % may."
+    return f"{habit.sentence} It passes both sides of {', '.join(habit.pairs_passed)}, and no habit may."

@@ -39,6 +39,9 @@ from lawtrace.solver.traces import PlannedCall, Trace, print_program
 MAX_REQUESTS_PER_PAIR = 200
 """How many requests in a row may have no contrast before the search gives up."""
 
+MAX_REQUESTS_PER_POINT = 20
+"""How many requests may turn on no new fact before a known one is taken."""
+
 MAX_REQUESTS_PER_HARBOUR = 40
 """How many requests in a row may have no new safe harbour before the search takes a known kind, or gives up."""
 MOST_OF_A_KIND = 4
@@ -197,8 +200,8 @@ def contrast_pairs(
     difficulty: Difficulty = ANY_DIFFICULTY,
     use: SolverUse | None = None,
 ) -> Iterator[ContrastPair]:
-    """Yield the contrast pairs of these numbers, of different requests; facts that turned up less are tried first, and
-    tools whose requests turn on further facts are asked for more often.
+    """Yield the contrast pairs of these numbers, on a new fact for a tool as long as one is found within
+    `MAX_REQUESTS_PER_POINT` requests. Tools whose requests turn on further facts are asked for more often.
 
     Raises SearchError if the environment declares no facts, or requests have no contrast of that difficulty.
     """
@@ -212,7 +215,7 @@ def contrast_pairs(
     facts, asked, seen = Counter[str](), Counter[str](), set[tuple[str, str]]()
     for number in numbers:
         random, found = Random(f"{environment.name}/contrasts/{seed}/{number}"), None
-        for _ in range(MAX_REQUESTS_PER_PAIR):
+        for drawn in range(MAX_REQUESTS_PER_PAIR):
             initial = environment.populate(random)
             tool = min(writer.changes, key=lambda name: (asked[name], random.random()))
             asked[tool] += 1
@@ -220,6 +223,8 @@ def contrast_pairs(
             if request is None:
                 continue
             rare = sorted(environment.facts, key=lambda fact: (facts[fact.name], random.random()))
+            if drawn < MAX_REQUESTS_PER_POINT:
+                rare = [fact for fact in rare if (tool, fact.name) not in seen]
             found = next(search.pairs(initial, request, rare), None)
             if found is not None:
                 facts[found.changed.fact.name] += 1

@@ -22,10 +22,10 @@ from lawtrace.solver.coverage.mutants import call_mutants
 from lawtrace.solver.coverage.mutations import execute_mutant
 from lawtrace.solver.habits.refusals import reasons_to_decline, refusing_session
 from lawtrace.solver.interpretations import legality_of, question_groups
-from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.monitoring.rule_status import OUTCOMES
 from lawtrace.solver.planner.completion import Completer
 from lawtrace.solver.planner.ends import EndSearch, PlannedEnd
+from lawtrace.solver.rule_monitors import monitor_of
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.problem import Found, Impossible, Unknown
 from lawtrace.solver.traces import PlannedCall, stated_reasons
@@ -60,7 +60,6 @@ class HarbourSearch:
         self._law: Final = tuple(rule for rule in rules if rule.source == "law")
         self._contested: Final = tuple(rule for rule in self._law if rule.under)
         self._groups: Final = question_groups(rules)
-        self._monitor: Final = Monitor({rule.id: rule.compiled for rule in self._law})
         self._changing: Final = environment.changing_tools - {environment.declines}
         self._completer: Final = completer
         self._ends: Final = EndSearch(environment, rules, completer)
@@ -125,8 +124,7 @@ class HarbourSearch:
             session = refusing_session(environment, trace.initial, trace.calls, reason)
             if session is not None and all(event.completed for event in session.events):
                 yield session.events
-        self._monitor.clear()
-        statuses = self._monitor.run(trace.events).statuses()
+        statuses = monitor_of(self._law).run(trace.events).statuses()
         for rule in self._contested:
             # What a rule demands is left out above; here is what it restricts, and the harbour does without.
             avoided = not statuses[rule.id].triggered and rule.tools & environment.compliance_tools & {*trace.tools}
@@ -145,8 +143,7 @@ class HarbourSearch:
 
     def _turns_on(self, events: Sequence[Event]) -> tuple[str, ...]:
         """The questions on which it turns whether a trace is lawful; none unless it is arguable."""
-        self._monitor.clear()
-        statuses = self._monitor.run(events).final_statuses()
+        statuses = monitor_of(self._law).run(events).final_statuses()
         outcomes: dict[str, TraceOutcome] = {name: OUTCOMES[status] for name, status in statuses.items()}
         if legality_of(self._groups, self._law, outcomes) != "arguable":
             return ()

@@ -9,9 +9,9 @@ from lawtrace.schemas.findings import Coverage
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.coverage.timed_mutants import time_of, window_uses
 from lawtrace.solver.coverage.value_mutants import tracked_fields, values_of
-from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.trace_spec import adjacent_pairs
+from lawtrace.solver.rule_monitors import monitor_of
 from lawtrace.solver.rules import Rule
 
 
@@ -126,9 +126,8 @@ def _transition_text(automaton: Automaton, transition: AutomatonTransition) -> s
 
 
 def _trigger_counts(rules: Sequence[Rule], traces: Iterable[Sequence[Event]]) -> dict[str, int]:
-    counts, monitor = {rule.id: 0 for rule in rules}, Monitor({rule.id: rule.compiled for rule in rules})
+    counts = {rule.id: 0 for rule in rules}
     for trace in traces:
-        monitor.clear()
-        for rule, status in monitor.run(trace).statuses().items():
+        for rule, status in monitor_of(rules).run(trace).statuses().items():
             counts[rule] += status.triggered
     return counts

@@ -19,9 +19,9 @@ from lawtrace.solver.coverage.mutants import Mutant, call_mutants
 from lawtrace.solver.coverage.timed_mutants import has_deadline, timed_mutants
 from lawtrace.solver.coverage.value_mutants import value_mutants
 from lawtrace.solver.logic.terms import FieldPath
-from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.monitoring.rule_status import FinalStatus
 from lawtrace.solver.predicates import fields_read
+from lawtrace.solver.rule_monitors import monitor_of
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace, replay, without_call
 
@@ -35,21 +35,10 @@ def mutants_of(environment: Environment, rules: Sequence[Rule], trace: Trace) ->
     yield from value_mutants(environment, rules, trace)
 
 
-class _Judge:
-    """Judges traces by one monitor for each rule, since making monitors takes longer than judging."""
-
-    def __init__(self, rules: Sequence[Rule]) -> None:
-        self._monitors: Final = {rule.id: Monitor({rule.id: rule.compiled}) for rule in rules}
-
-    def ending(self, rule: str, events: Sequence[Event], end: int) -> FinalStatus:
-        """What a trace that ends then does to a rule."""
-        monitor = self._monitors[rule]
-        monitor.clear()
-        return monitor.run(events).status(rule, end).ending
-
-    def endings(self, events: Sequence[Event], end: int) -> dict[str, FinalStatus]:
-        """The same for all rules."""
-        return {rule: self.ending(rule, events, end) for rule in self._monitors}
+def _endings(rules: Sequence[Rule], events: Sequence[Event], end: int) -> dict[str, FinalStatus]:
+    """What a trace that ends then does to each rule."""
+    statuses = monitor_of(rules).run(events).statuses(end)
+    return {rule: status.ending for rule, status in statuses.items()}
 
 
 def measure_mutation_score(
@@ -63,14 +52,13 @@ def measure_mutation_score(
     mutants: dict[MutationKind, int] = dict.fromkeys(MUTATION_KINDS, 0)
     detections: list[Detection] = []
     survivors: list[Survivor] = []
-    judge = _Judge(rules)
     for name, trace in traces:
         for mutant in mutants_of(environment, rules, trace):
             if mutant.kind not in kinds:
                 continue
             mutants[mutant.kind] += 1
             events, end = execute_mutant(environment, trace.initial, mutant)
-            endings = judge.endings(events, end)
+            endings = _endings(rules, events, end)
             detecting = tuple(rule for rule, ending in endings.items() if ending in _DETECTED)
             if detecting:
                 detections.append(Detection(name, mutant.kind, mutant.change, detecting))
@@ -98,33 +86,30 @@ def undetected_changes(environment: Environment, rules: Sequence[Rule], trace: T
     objects = [
         one for one in value_mutants(environment, rules, trace) if one.kind == "other object" and not one.answers
     ]
-    judge = _Judge(rules)
     for number, call in enumerate(trace.events):
         if call.tool not in environment.compliance_tools:
             continue
         for mutant in objects:
             if mutant.calls[number] != (call.tool, call.arguments) and not _is_detected(
-                environment, rules, judge, trace, mutant, call.tool
+                environment, rules, trace, mutant, call.tool
             ):
                 yield mutant.change
         dropped = replay(environment, trace.initial, without_call(trace.calls, number))
-        endings = judge.endings(dropped.events, dropped.end)
+        endings = _endings(rules, dropped.events, dropped.end)
         due = [rule for rule in rules if endings[rule.id] in _DETECTED and has_deadline(rule.parsed, call.tool)]
         delayed = [one for one in timed_mutants(environment, due, trace) if number in one.pauses]
         late = [one for one in delayed if one.kind == "late"]
-        if late and not any(_is_detected(environment, rules, judge, trace, mutant, call.tool) for mutant in late):
+        if late and not any(_is_detected(environment, rules, trace, mutant, call.tool) for mutant in late):
             yield late[-1].change
 
 
-def _is_detected(
-    environment: Environment, rules: Sequence[Rule], judge: _Judge, trace: Trace, mutant: Mutant, tool: str
-) -> bool:
+def _is_detected(environment: Environment, rules: Sequence[Rule], trace: Trace, mutant: Mutant, tool: str) -> bool:
     """Whether a mutant breaks a rule, or a tool refuses one of its calls. Rules that name the tool are tried first."""
     events, end = execute_mutant(environment, trace.initial, mutant)
     if not all(event.completed for event in events):
         return True
-    in_order = sorted(rules, key=lambda rule: tool not in rule.tools)
-    return any(judge.ending(rule.id, events, end) in _DETECTED for rule in in_order)
+    named = [rule for rule in rules if tool in rule.tools]
+    return any(_DETECTED & {*_endings(some, events, end).values()} for some in (named, rules))
 
 
 def execute_mutant(environment: Environment, initial: State, mutant: Mutant) -> tuple[list[Event], int]:

@@ -27,10 +27,10 @@ from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.syntax import Atom
 from lawtrace.solver.monitoring.first_order import FirstOrderRule
-from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.planner.argument_choices import plain_chooser
 from lawtrace.solver.planner.conflicts import Relevance
 from lawtrace.solver.planner.search_state import apply_call, initial_search_state
+from lawtrace.solver.rule_monitors import monitor_of
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.problem import Answer, Found, Impossible, Obstacle, Unknown
 from lawtrace.solver.search.smt.call_encoding import rename
@@ -86,7 +86,7 @@ class Completer:
             learned: by tool, what completers of other rules of the same environment have learned, and will.
         """
         self._environment: Final = environment
-        self._monitor: Final = Monitor({rule.id: rule.compiled for rule in rules})
+        self._rules: Final = (*rules,)
         self._encoded: Final = {rule.id: rule.encodable for rule in rules}
         self._use: Final = SolverUse() if use is None else use
         self._relevance: Final = Relevance(environment, rules)
@@ -315,8 +315,7 @@ class Completer:
 
     def _not_kept(self, events: Sequence[Event]) -> list[str]:
         """The rules that a trace with these events does not keep."""
-        self._monitor.clear()
-        statuses = self._monitor.run(events).final_statuses()
+        statuses = monitor_of(self._rules).run(events).final_statuses()
         return [name for name, status in statuses.items() if status != "kept"]
 
     def _replayed(self, initial: State, requested: Sequence[PlannedCall], solved: SolvedSequence) -> Trace | None:

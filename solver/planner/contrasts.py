@@ -19,10 +19,10 @@ from lawtrace.schemas.events import Event
 from lawtrace.schemas.questions import TraceOutcome
 from lawtrace.schemas.trace_options import ANY_DIFFICULTY, Difficulty
 from lawtrace.solver.interpretations import legality_of, question_groups
-from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.monitoring.rule_status import OUTCOMES
 from lawtrace.solver.planner.completion import Completer, one_after_another
 from lawtrace.solver.planner.ends import EndSearch, PlannedEnd
+from lawtrace.solver.rule_monitors import monitor_of
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.problem import Answer, Found, Impossible, Unknown
 from lawtrace.solver.traces import PlannedCall, Trace, completed_replay
@@ -33,12 +33,11 @@ class DifficultyMeter:
 
     def __init__(self, environment: Environment, rules: Sequence[Rule]) -> None:
         self._environment: Final = environment
-        self._monitor: Final = Monitor({rule.id: rule.compiled for rule in rules})
+        self._rules: Final = (*rules,)
 
     def applying(self, trace: Trace) -> frozenset[str]:
         """The ids of the rules that the trace triggers."""
-        self._monitor.clear()
-        statuses = self._monitor.run(trace.events).statuses()
+        statuses = monitor_of(self._rules).run(trace.events).statuses()
         return frozenset(name for name, status in statuses.items() if status.triggered)
 
     def distance(self, trace: Trace) -> int:
@@ -58,8 +57,7 @@ class DifficultyMeter:
 
     def _unfulfilled_from(self, events: Sequence[Event]) -> list[int]:
         """For each rule that is not kept at the end: the event after which it was kept no more."""
-        monitor = self._monitor
-        monitor.clear()
+        monitor = monitor_of(self._rules)
         history = [monitor.final_statuses()]
         for event in events:
             monitor.feed(event)
@@ -134,7 +132,6 @@ class ContrastSearch:
         self._meter: Final = DifficultyMeter(environment, rules)
         self._disputed: Final = {rule.id for rule in rules if rule.source == "manual" or rule.under}
         self._completed: Final[dict[tuple[str, ...], Trace]] = {}
-        self._monitors: Final[dict[tuple[str, ...], Monitor]] = {}
 
     def pairs(self, initial: State, requested: Sequence[PlannedCall], facts: Sequence[Fact]) -> Iterator[ContrastPair]:
         """The pairs of a request, in the order of the facts; none if it cannot be carried out lawfully here."""
@@ -226,12 +223,7 @@ class ContrastSearch:
     def _not_all_kept(self, events: Sequence[Event]) -> dict[str, TraceOutcome]:
         """The outcomes of the rules about the tools of a trace; empty if all are kept."""
         called = {event.tool for event in events}
-        concerned = {name: rule for name, rule in self._rules.items() if rule.tools & called}
-        names = tuple(concerned)
-        if names not in self._monitors:
-            self._monitors[names] = Monitor({name: rule.compiled for name, rule in concerned.items()})
-        monitor = self._monitors[names]
-        monitor.clear()
+        monitor = monitor_of([rule for rule in self._rules.values() if rule.tools & called])
         if monitor.run(events).all_kept():
             return {}
         return {name: OUTCOMES[status] for name, status in monitor.final_statuses().items()}

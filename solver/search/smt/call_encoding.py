@@ -218,15 +218,16 @@ class CallEncoding:
         return list(self._selectors.values())
 
     def obstacles(self, *goals: z3.BoolRef) -> tuple[Obstacle, ...]:
-        """A minimal set of obstacles that excludes every trace, after an unsatisfiable query."""
-        # Z3's own core depends on earlier queries of the process. Deletion in a fixed order is deterministic; from
-        # the end, it prefers refusals of the environment to many rules.
+        """A minimal set of obstacles that excludes every trace, after an unsatisfiable query with these goals."""
+        # Deletion starts from Z3's own core. From the end, it prefers refusals of the environment to many rules.
+        named = {literal.get_id() for literal in self.solver.unsat_core()}
+        core = [one for one, selector in self._selectors.items() if selector.get_id() in named]
 
         def excludes(_: Obstacle, others: Sequence[Obstacle]) -> bool:
             # Z3 is told of the others in the order in which they were made.
             return self.solver.check(*(self._selectors[other] for other in reversed(others)), *goals) == z3.unsat
 
-        return minimal_core(reversed(self._selectors), excludes)[::-1]
+        return minimal_core(reversed(core), excludes)[::-1]
 
     def domain_of(self, variable: z3.ExprRef) -> Amount | Sequence[Value]:
         """The values of an open argument."""

@@ -128,8 +128,10 @@ def test_a_row_that_the_world_never_draws_is_found() -> None:
     assert any(f"the world draws no {noun} with" in detail and " 77" in detail for _, detail in found(odd, second))
 
 
-@pytest.mark.parametrize(("passed", "is_found"), [(1, False), (2, True)])
-def test_a_habit_that_passes_too_much_is_found(passed: int, is_found: bool) -> None:
-    names = tuple(map(str, range(passed)))
-    row = HabitRow(style="goal", name="h", habit=Habit(), passed=names, tasks=10, pairs=5)
-    assert (habit_finding(row) is not None) == is_found
+@pytest.mark.parametrize("pairs_passed", [(), ("p-1", "p-3")])
+def test_a_habit_that_passes_a_pair_is_found(pairs_passed: tuple[str, ...]) -> None:
+    row = HabitRow(
+        style="goal", name="h", habit=Habit(), passed=("p-2a",), tasks=10, pairs=5, pairs_passed=pairs_passed
+    )
+    finding = habit_finding(row)
+    assert (finding is not None and "both sides of p-1, p-3," in finding) == bool(pairs_passed)
