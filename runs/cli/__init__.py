@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from lawtrace.runs.bench_extra import BENCH_MODULES, bench_missing
 from lawtrace.runs.cli.app import app
-from lawtrace.schemas.errors import LawtraceError
+from lawtrace.schemas.errors import InputError, LawtraceError
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
@@ -34,6 +34,10 @@ def main() -> None:
         if (error.name or "").partition(".")[0] not in BENCH_MODULES:
             raise
         _end(bench_missing("this command"))
+    except OSError as error:
+        if error.filename is None:
+            raise
+        _end(InputError(f"{str(error.filename)[:100]}: cannot be used: {error.strerror}"))
 
 
 def _repeat_interrupts(lost: "UnraisableHookArgs") -> None:

@@ -43,7 +43,8 @@ def find_recording(path: Path) -> Path | None:
         return path if path.is_file() else None
     shipped = {file.name.removesuffix(RECORDING_SUFFIX): file for file in SHIPPED.glob(f"*{RECORDING_SUFFIX}")}
     if path.name not in shipped:
-        names = [*shipped, *map(str, Path("logs").glob(path.name))]
+        logged = Path("logs", path.name)
+        names = [*shipped, str(logged)] if logged.is_dir() else shipped
         raise InputError(f"{path}: no folder of a run, and no recording{near_names(path.name, names)}")
     return shipped[path.name]
 

@@ -61,6 +61,7 @@ ROWS = (
     Row("messages empty", 2, ("empty has no event log (events.sqlite is missing)",)),
     Row("messages logs/nosuch", 2, ("logs/nosuch has no event log (there is no such folder)",)),
     Row("messages quickstart", 2, ("quickstart: no folder of a run", "did you mean 'logs/quickstart'")),
+    Row(f"messages {'a' * 300}", 2, (f"{'a' * 100}: cannot be used: File name too long",)),
     Row("messages nosuch", 2, ("known are banking, gdpr-breaches",)),
     Row("run --model replay:pairs-payment#solver", 2, ("pairs-payment: no folder", "did you mean 'pairs-payments'")),
     Row("run --tasks 1.4", 2, ("1.4: no such task file, run or release",)),
