@@ -43,7 +43,8 @@ SEND_REPLY = s.Tool(
             "content",
             CONTENT,
             "'what was done': what the company has done on the request; 'reasons and remedies': why it has not done "
-            "it, and that the person can complain to a supervisory authority and go to court.",
+            "it, which is the ground on which the case is declined, and that the person can complain to a supervisory "
+            "authority and go to court.",
         ),
     ),
     raises=(MALFORMED, unknown(e.CASES), unknown(e.CONTACTS)),
