@@ -141,7 +141,10 @@ SCHEDULE_PAYMENT = s.Tool(
 
 CREATE_STANDING_ORDER = s.Tool(
     name="CreateStandingOrder",
-    summary="Sets up a series of monthly transfers of one amount to one payee.",
+    summary=(
+        "Sets up a series of monthly transfers of one amount to one payee, which the institution executes without a "
+        "further call."
+    ),
     phrases=s.Phrases(
         step="Set up a standing order of {amount} a month from {account_id} to {payee_id}, on day {day_of_month}.",
         outcome="There is a standing order of {amount} a month from {account_id} to {payee_id}, on day {day_of_month}.",

@@ -68,8 +68,10 @@ READ_PAYEE_RECORD = s.Tool(
         s.show_row(
             "record",
             "The record: whether the payee is on the customer's list of trusted payees, who holds the payee's "
-            "account, whether that account is with this institution, and whether other law, such as that on "
-            "sanctions and money laundering, freezes payments to it, and lets the customer be told so.",
+            "account, and whether that account is with this institution. 'restriction' is 'none' if the payee is not "
+            "listed in Annex I of Regulation (EU) No 269/2014: then no law freezes payments to it. Else payments to it "
+            "are frozen, and the customer may be told so, or must not be told by other law, such as that on money "
+            "laundering.",
             e.PAYEES,
             "name",
             "trusted",

@@ -139,9 +139,12 @@ def test_published_texts_contain_what_curated_rules_and_restatements_cite(name: 
     domain, law = load_domain(name), published(name, files).regulation
     demanded = [rule for rule in load_rules(domain.rules_file) if rule.source == "law"]
     cited = {citation for rule in demanded for citation in rule.provisions}
-    assert [citation for citation in sorted(cited) if not law.cited(citation)] == []
-    # A definition of another subpart, and a page that is lost in this copy.
-    lost = {"clinic": ["§ 164.103 (required by law)", *(f"§ 164.512({one})" for one in ("a)(1", "a)(2", "b)(1)(i"))]}
+    # A definition of another subpart, a page that is lost in this copy, and an act of which there is no copy.
+    lost = {
+        "clinic": ["§ 164.103 (required by law)", *(f"§ 164.512({one})" for one in ("a)(1", "a)(2", "b)(1)(i"))],
+        "payments": ["Sanctions Article 2(2)"],
+    }
+    assert [one for one in sorted(cited) if not law.cited(one) and one not in lost.get(name, [])] == []
     assert [one.citation for one in domain.regulation.provisions if not law.cited(one.citation)] == lost.get(name, [])
 
 
