@@ -23,16 +23,16 @@ ENVIRONMENT = s.Environment(
     object_name="PaymentDesk",
     summary=(
         "The desk of a payment institution for one account holder, who is a consumer: payments and standing orders, "
-        "contactless payments, cards, account data, claims about transactions, and refusals. The institution keeps the "
-        "customer's accounts and issued the cards. Its framework contract reserves the right to block cards (PSD2 "
+        "contactless payments, cards, account data, claims about transactions, and refusals. The institution keeps "
+        "the customer's accounts and issued the cards. Its framework contract reserves the right to block cards (PSD2 "
         "Article 68(2)), excludes no refund (Article 76(3)), and has two conditions for payments: a balance that "
         "covers them and, for a transfer that the customer orders online, strong customer authentication, except to a "
         "trusted payee or an own account (RTS Articles 13(2) and 15). For low value (Article 16) the institution may "
-        "leave the authentication out, and need not. Its assessment of risks names two actions of customers through remote channels, besides payments "
-        "and access to accounts, that may carry a risk of fraud: changing the trusted list and unblocking a card. The "
-        "customer is in conversation with the desk, and each call of a tool is an activity of the customer at the moment "
-        "of the call; while it is carried out, the customer waits. Business "
-        "days are Monday to Friday."
+        "leave the authentication out, and need not. Its assessment of risks names two actions of customers through "
+        "remote channels, besides payments and access to accounts, that may carry a risk of fraud: changing the "
+        "trusted list and unblocking a card. The customer is in conversation with the desk, and each call of a tool "
+        "is an activity of the customer at the moment of the call; while it is carried out, the customer waits. "
+        "Business days are Monday to Friday."
     ),
     entities=ENTITIES,
     tools={tool.name: tool for tool in TOOLS},
