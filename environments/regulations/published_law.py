@@ -159,10 +159,12 @@ def _read(files: tuple[Path, ...], digest: str, citations: frozenset[str]) -> Pu
 
 def _names(known: Sequence[Collection[str]], citations: Collection[str]) -> list[str]:
     """For each document the first word of the citations that it contains but for that word; empty if there is none."""
-    names = [""] * len(known)
+    names, found = [""] * len(known), [0] * len(known)
     for word in sorted({citation.split(" ", 1)[0] for citation in citations if " " in citation}):
         rests = [citation.removeprefix(f"{word} ") for citation in citations if citation.startswith(f"{word} ")]
         counts = [sum(rest in own for rest in rests) for own in known]
-        if max(counts):
-            names[counts.index(max(counts))] = word
+        place = counts.index(max(counts))
+        # An act of which there is no document has citations that others contain by chance.
+        if counts[place] > found[place]:
+            names[place], found[place] = word, counts[place]
     return names
