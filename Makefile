@@ -22,7 +22,7 @@ $(READY): pyproject.toml constraints.txt
 PAIRS = docs/tasks/pairs/payments.jsonl
 demo: $(READY)
 	$(BIN)/lawtrace run
-	$(BIN)/lawtrace run --tasks $(PAIRS) --model 'replay:pairs-payments#solver' \
+	$(BIN)/lawtrace run --tasks $(PAIRS) --limit 16 --model 'replay:pairs-payments#solver' \
 	  --model baseline:reference --model baseline:literal --model baseline:habit --set 'attempts.styles=["goal"]'
 	@echo "Read how the model solved one task:  $(BIN)/lawtrace messages pairs-payments --role executor --limit 1"
 	@echo "Test a model on the same pairs:      $(BIN)/lawtrace run --tasks $(PAIRS) --model openai:NAME"

@@ -139,7 +139,8 @@ def banking() -> None:
 def pairs() -> None:
     """The pairs of the demo, with their recorded solver."""
     models = (word for one in ("replay:pairs-privacy#solver", "baseline:habit") for word in ("--model", one))
-    run("--tasks", ROOT / "docs/tasks/pairs/privacy_desk.jsonl", *models)
+    goals = sets('attempts.styles=["goal"]')
+    run("--tasks", ROOT / "docs/tasks/pairs/privacy_desk.jsonl", "--limit", "6", *models, *goals)
 
 
 @case()
