@@ -273,7 +273,7 @@ async def test_every_address_of_loopback_checks_who_is_meant(tmp_path: Path) -> 
     ("words", "complaint"),
     [
         (("--task", "a"), "--tasks FILE and --task ID go together"),
-        (("--tasks", "none.jsonl", "--task", "a"), "none.jsonl: cannot be read"),
+        (("--tasks", "none.jsonl", "--task", "a"), "none.jsonl: no such task file, run or release"),
         (("--tasks", "{tasks}", "--task", "banking-s1-0"), "did you mean"),
         (("--out", "full"), "not empty"),
         (("--transport", "http", "--host", "256.256.256.256"), "cannot listen at 256.256.256.256"),

@@ -160,7 +160,7 @@ def test_a_call_outside_an_episode_is_an_error() -> None:
 
 
 WRONG: dict[str, tuple[Callable[[Path], object], str]] = {
-    "missing": (lambda file: None, "cannot be read"),
+    "missing": (lambda file: None, "no such task file, run or release"),
     "empty": (lambda file: file.write_text(""), "no valid task"),
     "another kind": (lambda file: file.write_text('{"schema_version": "lawtrace.verdict/2"}\n'), "not the header"),
     "no JSON": (lambda file: file.write_bytes(b"PK\x03\x04\xff\xfe"), "not UTF-8"),
