@@ -124,7 +124,7 @@ def test_a_shield_that_warns_tells_open_duties_once(banking: str, run_sample: Ru
         ({"style": "gaol"}, "expected goal, workflow or both"),
         ({"mode": "program"}, "choose 'tools' or 'dialogue'"),
         ({"turns": -3}, "turns: must be at least 1"),
-        ({"file": "missing.jsonl"}, "cannot be read"),
+        ({"file": "missing.jsonl"}, "no such task file"),
     ],
 )
 def test_wrong_parameters_are_refused(options: dict[str, Any], message: str, banking: str) -> None:
