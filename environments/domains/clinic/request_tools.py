@@ -117,7 +117,13 @@ FIND_RECORD = s.Tool(
     parameters=(
         request_parameter("The request."),
         s.stated(
-            e.RECORDS, "kind", "The kind of record.", lambda d: d.patient_id == patient_of(e.REQUESTS, "request_id")
+            e.RECORDS,
+            "kind",
+            "The kind of record.",
+            lambda d: (
+                (d.patient_id == patient_of(e.REQUESTS, "request_id"))
+                & (is_not_about("own records") | (d.kind == s.field_of(e.REQUESTS, "asks_for", "")))
+            ),
         ),
     ),
     raises=(
