@@ -122,7 +122,7 @@ FIND_RECORD = s.Tool(
             "The kind of record.",
             lambda d: (
                 (d.patient_id == patient_of(e.REQUESTS, "request_id"))
-                & (is_not_about("own records") | (d.kind == s.field_of(e.REQUESTS, "asks_for", "")))
+                & (d.kind == s.field_of(e.REQUESTS, "asks_for", ""))
             ),
         ),
     ),
