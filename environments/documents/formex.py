@@ -13,7 +13,7 @@ from lawtrace.schemas.errors import InputError
 _HEADINGS: Mapping[str, int] = {"TI": 1, "STI": 1, "TI.ART": 4, "STI.ART": 4, "TITLE": 1, "TI.CJT": 1}
 _BLOCKS = frozenset(
     {"P", "TXT", "NO.PARAG", "NO.P", "NO.CONSID", "ALINEA", "NP", "ITEM", "PARAG", "ARTICLE"}
-    | {"CELL", "ROW", "VISA", "CONSID", "DIVISION", "CONTENTS", "GR.SEQ"}
+    | {"CELL", "ROW", "VISA", "CONSID", "DIVISION", "CONTENTS", "GR.SEQ", "LIST"}
 )
 _SILENT = frozenset(
     {"INFO.CONSLEG", "INFO.PROD", "BIB.INSTANCE", "BIB.INSTANCE.CONS", "NO.CELEX", "GR.CORRIG", "GR.MOD.ACT"}
@@ -38,8 +38,7 @@ def formex_lines(data: bytes) -> list[Line]:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         raise InputError(f"not well-formed XML: {error}") from error
-    reader.finish()
-    return reader.lines
+    return reader.lines + reader.notes
 
 
 def _refuse(*_: object) -> int:
@@ -49,47 +48,38 @@ def _refuse(*_: object) -> int:
 class _Reader:
     def __init__(self) -> None:
         self.lines: list[Line] = []
-        self._notes: list[Line] = []
+        self.notes: list[Line] = []
         self._open: list[str] = []
-        self._buffer: list[str] = []
+        self._words: list[str] = []
         self._note: list[str] = []
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if len(self._open) >= _DEEPEST:
             raise InputError(f"elements are nested more than {_DEEPEST} deep; refusing to parse")
-        if tag in {"QUOT.START", "QUOT.END"} and not self._silent():
-            self._pieces().append(_quote(attributes.get("CODE", "")))
-        if tag in _BLOCKS or tag in _HEADINGS or tag == "LIST":
-            self._end_line()
+        if tag in {"QUOT.START", "QUOT.END"}:
+            self.words(_quote(attributes.get("CODE", "")))
+        self._end_block(tag)
         self._open.append(tag)
 
     def end(self, tag: str) -> None:
-        if tag in _BLOCKS or tag in _HEADINGS or tag == "LIST":
-            self._end_line()
+        self._end_block(tag)
         self._open.pop()
         if tag == "NOTE":
-            self._notes.append(Line(" ".join("".join(self._note).split()), note=True))
+            self.notes.append(Line(" ".join("".join(self._note).split()), note=True))
             self._note.clear()
 
     def words(self, text: str) -> None:
-        if not self._silent():
-            self._pieces().append(text)
+        if _SILENT.isdisjoint(self._open):
+            (self._note if "NOTE" in self._open else self._words).append(text)
 
-    def finish(self) -> None:
-        self.lines += self._notes
-
-    def _pieces(self) -> list[str]:
-        return self._note if "NOTE" in self._open else self._buffer
-
-    def _silent(self) -> bool:
-        return not _SILENT.isdisjoint(self._open)
-
-    def _end_line(self) -> None:
+    def _end_block(self, tag: str) -> None:
+        if tag not in _BLOCKS and tag not in _HEADINGS:
+            return
         if "NOTE" in self._open:
             self._note.append(" ")
             return
-        text = " ".join("".join(self._buffer).split())
-        self._buffer.clear()
+        text = " ".join("".join(self._words).split())
+        self._words.clear()
         if text:
             # A quoted amendment of another act is not an article of this one.
             level = 0 if "QUOT.S" in self._open else max((_HEADINGS.get(tag, 0) for tag in self._open), default=0)

@@ -1,10 +1,10 @@
 """HTML and XHTML to lines, one per block. Entities that the document declares are never expanded."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from html import unescape
 from html.parser import HTMLParser
+from itertools import count
 from string import ascii_lowercase
 
 from lawtrace.environments.documents.labels import roman_numeral
@@ -28,23 +28,15 @@ _EURLEX_HEADINGS: Mapping[str, int] = {
 _EURLEX_NOTES = frozenset({"oj-note", "note"})
 
 
-@dataclass(frozen=True, slots=True)
-class _Numbering:
-    """Numbering of a list (``a`` or ``i``, lower or upper case, else digits), and its next number."""
-
-    style: str
-    number: int
-
-    def label(self) -> str:
-        """The label as displayed, letters and numerals in brackets: ``3.``, ``(c)``, ``(iii)``."""
-        match self.style:
-            case "a" | "A" if 0 < self.number <= len(ascii_lowercase):
-                label = ascii_lowercase[self.number - 1]
-            case "i" | "I":
-                label = roman_numeral(self.number)
-            case _:
-                return f"{self.number}."
-        return f"({label.upper() if self.style.isupper() else label})"
+def _labels(style: str, first: int) -> Iterator[str]:
+    """The labels of a list as displayed, letters and numerals in brackets: ``3.``, ``(c)``, ``(iii)``."""
+    for number in count(first):
+        label = f"{number}."
+        if style.lower() == "i":
+            label = f"({roman_numeral(number)})"
+        elif style.lower() == "a" and 0 < number <= len(ascii_lowercase):
+            label = f"({ascii_lowercase[number - 1]})"
+        yield label.upper() if style.isupper() else label
 
 
 class _HtmlLines(HTMLParser):
@@ -61,7 +53,7 @@ class _HtmlLines(HTMLParser):
         self._plain = False
         self._depth = 0
         self._label = ""
-        self._lists: list[_Numbering | None] = []
+        self._lists: list[Iterator[str] | None] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         classes = (dict(attrs).get("class") or "").split()
@@ -82,15 +74,14 @@ class _HtmlLines(HTMLParser):
             if tag != "table":
                 given = dict(attrs)
                 start, style = given.get("start") or "1", given.get("type") or "1"
-                self._lists.append(_Numbering(style, int(start)) if tag == "ol" and start.isdigit() else None)
+                self._lists.append(_labels(style, int(start)) if tag == "ol" and start.isdigit() else None)
         elif tag in _BLOCKS:
             self._end()
             self._level = max((_EURLEX_HEADINGS.get(name, 0) for name in classes), default=0)
             self._note = not _EURLEX_NOTES.isdisjoint(classes)
-            if tag == "li" and self._lists and (numbering := self._lists[-1]) is not None:
-                self._label = numbering.label()
+            if tag == "li" and self._lists and (labels := self._lists[-1]) is not None:
+                self._label = next(labels)
                 self._words.append(f"{self._label} ")
-                self._lists[-1] = _Numbering(numbering.style, numbering.number + 1)
 
     def handle_endtag(self, tag: str) -> None:
         if tag in _SILENT:

@@ -15,6 +15,9 @@ def roman_numeral(number: int) -> str:
     return text
 
 
+ROMAN_VALUES = {roman_numeral(number): number for number in range(1, 400)}
+"""The numbers of numerals in lower case."""
+
 _LABEL = re.compile(
     r"\s*(?P<label>"
     r"\((?:\d{1,3}[a-z]{0,2}|[a-z][a-h]?|(?P<once>[a-z])(?P=once)|[ivxlc]{1,8}|[A-Z]|[IVXL]{1,5})\)"
@@ -22,7 +25,6 @@ _LABEL = re.compile(
     r"|(?:\d{1,3}|[a-z]|[ivx]{1,5})\)"
     r")(?=\s|$|\()"
 )
-_ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _SHAPE = re.compile(r"[0-9A-Za-z]+")
 
 _LARGEST_GAP = 20
@@ -92,32 +94,16 @@ def label_readings(label: str) -> tuple[LabelReading, ...]:
         digits = re.match(r"\d+", core)
         assert digits is not None
         return (LabelReading(f"1 {frame}", (int(digits[0]), core[digits.end() :])),)
-    case = "a" if core.islower() else "A"
-    meant: list[LabelReading] = []
-    lower = core.lower()
+    case, lower = "a" if core.islower() else "A", core.lower()
+    letter = ord(lower[0]) - 96
+    values: list[Value] = []
     if len(core) == 1:
-        meant.append(LabelReading(f"{case} {frame}", (ord(lower) - 96, "")))
-    elif len(core) == 2 and lower[0] == lower[1]:
-        meant.append(LabelReading(f"{case} {frame}", (26 + ord(lower[0]) - 96, "")))  # aa comes after z
-        if lower[1] <= _LAST_INSERTED:
-            meant.append(LabelReading(f"{case} {frame}", (ord(lower[0]) - 96, lower[1])))  # or is inserted behind a
-    elif len(core) == 2 and lower[1] <= _LAST_INSERTED:
-        meant.append(LabelReading(f"{case} {frame}", (ord(lower[0]) - 96, lower[1])))
-    if (roman := roman_value(lower)) is not None:
-        meant.append(LabelReading(f"{'i' if case == 'a' else 'I'} {frame}", (roman, "")))
+        values.append((letter, ""))
+    if len(core) == 2 and lower[0] == lower[1]:
+        values.append((26 + letter, ""))  # aa comes after z
+    if len(core) == 2 and lower[1] <= _LAST_INSERTED:
+        values.append((letter, lower[1]))  # or is inserted behind a
+    meant = [LabelReading(f"{case} {frame}", value) for value in values]
+    if lower in ROMAN_VALUES:
+        meant.append(LabelReading(f"{'i' if case == 'a' else 'I'} {frame}", (ROMAN_VALUES[lower], "")))
     return tuple(meant)
-
-
-def first_label(reading: LabelReading) -> str:
-    """The first label of the list: ``(i)`` for ``(iv)``."""
-    style, frame = reading.style.split(" ", 1)
-    return frame.replace("#", style)
-
-
-def roman_value(text: str) -> int | None:
-    """The number of a numeral in lower case; None if it is none."""
-    if not set(text) <= set(_ROMAN):
-        return None
-    values = [_ROMAN[letter] for letter in text]
-    total = sum(-v if any(w > v for w in values[n + 1 : n + 2]) else v for n, v in enumerate(values))
-    return total if roman_numeral(total) == text else None

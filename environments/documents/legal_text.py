@@ -51,12 +51,6 @@ class Node(StrictModel):
     text: str = ""
     nodes: tuple["Node", ...] = ()
 
-    def words(self) -> Iterator[str]:
-        """All texts of the node and its descendants, in text order."""
-        yield from (piece for piece in (self.label, self.heading, self.text) if piece)
-        for node in self.nodes:
-            yield from node.words()
-
     def walk(self) -> Iterator["Node"]:
         """The node and its descendants, in text order."""
         yield self
@@ -89,10 +83,8 @@ class LegalText(StrictModel):
 
     def words(self) -> Iterator[str]:
         """The whole text in order, without footnotes."""
-        if self.title:
-            yield self.title
-        for node in self.nodes:
-            yield from node.words()
+        pieces = (piece for node in self.walk() for piece in (node.label, node.heading, node.text))
+        return (piece for piece in (self.title, *pieces) if piece)
 
     def provisions(self) -> tuple[Provision, ...]:
         """The smallest citable parts, in text order.

@@ -3,9 +3,9 @@
 import re
 from dataclasses import replace
 
+from lawtrace.environments.documents.headings import may_head_unit
 from lawtrace.environments.documents.html import html_lines
 from lawtrace.environments.documents.labels import read_labels
-from lawtrace.environments.documents.law_headings import may_head_unit
 from lawtrace.environments.documents.lines import Line
 
 _UNMARKED = re.compile(r"^§ [\d.]*\d+[a-z]? [A-Z][^.]{2,120}\.$")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lawtrace.environments.documents.chains import best_chain
-from lawtrace.environments.documents.decision_headings import ANNEX, SENTENCE_END
+from lawtrace.environments.documents.headings import ANNEX, SENTENCE_END
 from lawtrace.environments.documents.lines import Line
 
 Number = tuple[int, ...]

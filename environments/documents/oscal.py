@@ -4,17 +4,16 @@ Only the statement of a control is a provision. Guidance is kept as notes, which
 value that an organisation chooses (``{{ insert: param, ac-1_prm_1 }}``) is replaced by the name of the value.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lawtrace.environments.documents.legal_text import LegalText, Node
 from lawtrace.environments.literals import fields_of, items_of
+from lawtrace.environments.strict_json import parse_strict_json
 from lawtrace.schemas.errors import InputError
 
 _INSERT = re.compile(r"\{\{\s*insert:\s*param,\s*([\w.-]+)\s*\}\}")
-_DEEPEST = 30
 
 Object = Mapping[str, Any]
 
@@ -22,26 +21,22 @@ Object = Mapping[str, Any]
 def parse_oscal(text: str) -> LegalText:
     """Parse a catalog. Raises InputError naming what is missing."""
     try:
-        content: object = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise InputError(f"not JSON: {error}") from error
+        content = parse_strict_json(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"not JSON that can be read: {error}") from error
     catalog = fields_of(fields_of(content).get("catalog"))
     if not catalog:
         raise InputError("not an OSCAL catalog: it has no member 'catalog'; resolve a profile to a catalog first")
-    nodes = tuple(_nodes(catalog, dict(_parameters(catalog, 0)), 0))
+    nodes = tuple(_nodes(catalog, dict(_parameters(catalog))))
     if not nodes:
         raise InputError("the catalog contains no control")
     title = fields_of(catalog.get("metadata")).get("title")
     return LegalText(title=title if isinstance(title, str) else "", nodes=nodes, notes=tuple(_resources(catalog)))
 
 
-def _nodes(holder: Object, values: Mapping[str, str], depth: int) -> Iterator[Node]:
-    if depth > _DEEPEST:
-        raise InputError(f"groups are nested more than {_DEEPEST} deep")
+def _nodes(holder: Object, values: Mapping[str, str]) -> Iterator[Node]:
     for group in _objects(holder, "groups"):
-        yield Node(
-            kind="division", heading=_text(group, "title", values), nodes=tuple(_nodes(group, values, depth + 1))
-        )
+        yield Node(kind="division", heading=_text(group, "title", values), nodes=tuple(_nodes(group, values)))
     for control in _objects(holder, "controls"):
         label = _label(control) or str(control.get("id", ""))
         yield Node(
@@ -50,28 +45,23 @@ def _nodes(holder: Object, values: Mapping[str, str], depth: int) -> Iterator[No
             citation=label,
             heading=_text(control, "title", values),
             nodes=(
-                *(node for part in _objects(control, "parts") for node in _part(part, label, values, depth + 1)),
+                *(node for part in _objects(control, "parts") for node in _part(part, label, values)),
                 *_guidelines(control, values),
-                *_nodes(control, values, depth + 1),
+                *_nodes(control, values),
             ),
         )
 
 
-def _part(part: Object, above: str, values: Mapping[str, str], depth: int) -> Iterator[Node]:
-    if depth > _DEEPEST:
-        raise InputError(f"{above}: parts are nested more than {_DEEPEST} deep")
+def _part(part: Object, above: str, values: Mapping[str, str]) -> Iterator[Node]:
     prose, name = _text(part, "prose", values), part.get("name")
     if name not in {"statement", "item"}:
-        pieces = [
-            prose,
-            *(node.text for below in _objects(part, "parts") for node in _part(below, above, values, depth + 1)),
-        ]
-        if words := " ".join(filter(None, pieces)):
+        pieces = (node.text for below in _objects(part, "parts") for node in _part(below, above, values))
+        if words := " ".join(filter(None, [prose, *pieces])):
             yield Node(kind="note", label=str(part.get("title") or ""), text=words)
         return
     label = _label(part)
     citation = f"{above}{label}"
-    below = tuple(node for item in _objects(part, "parts") for node in _part(item, citation, values, depth + 1))
+    below = tuple(node for item in _objects(part, "parts") for node in _part(item, citation, values))
     if label:
         yield Node(kind="point", label=label, citation=citation, text=prose, nodes=below)
     else:
@@ -99,17 +89,15 @@ def _label(holder: Object) -> str:
     return str(found[0].get("value", "")) if found else ""
 
 
-def _parameters(holder: Object, depth: int) -> Iterator[tuple[str, str]]:
+def _parameters(holder: Object) -> Iterator[tuple[str, str]]:
     """Names of the values that an organisation chooses; for a choice, its options."""
-    if depth > _DEEPEST:
-        return
     for parameter in _objects(holder, "params"):
         options = items_of(fields_of(parameter.get("select")).get("choice"))
         name = parameter.get("label") or " or ".join(map(str, options))
         yield str(parameter.get("id", "")), f"[{name or 'a value'}]"
     for member in ("groups", "controls"):
         for below in _objects(holder, member):
-            yield from _parameters(below, depth + 1)
+            yield from _parameters(below)
 
 
 def _text(holder: Object, member: str, values: Mapping[str, str]) -> str:

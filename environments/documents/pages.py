@@ -8,12 +8,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from statistics import median
 from typing import Literal
 
 from lawtrace.environments.documents.chains import best_chain
-from lawtrace.environments.documents.law_headings import division_heading, may_head_unit
+from lawtrace.environments.documents.headings import may_head_provision
 from lawtrace.environments.documents.lines import DocumentLines, Line
 
 _PAGE_NUMBER = re.compile(
@@ -104,18 +104,12 @@ class _Candidate:
 
 
 def _candidates(rows: Sequence[str]) -> Iterator[_Candidate]:
-    place = -1
     for at, row in enumerate(rows):
-        if not row.strip():
-            continue
-        place += 1
-        glued = _GLUED_PARAGRAPH.match(row)
-        if glued:  # page 3 and paragraph 6 as "36."
+        if glued := _GLUED_PARAGRAPH.match(row):  # page 3 and paragraph 6 as "36."
             digits = glued["number"]
-            for cut in range(1, len(digits)):
+            for cut in range(1, len(digits) + 1):
                 rest = f"{digits[cut:]}{glued['rest']}"
                 yield _Candidate(at, int(digits[:cut]), "far", rest, len(glued["indent"]))
-            yield _Candidate(at, int(digits), "far", glued["rest"], len(glued["indent"]))
             continue
         found = _PAGE_NUMBER.match(row)
         if found is None:
@@ -124,7 +118,7 @@ def _candidates(rows: Sequence[str]) -> Iterator[_Candidate]:
         if found["word"] or found["of"]:
             if not rest.strip():
                 yield _Candidate(at, number, "named", "", indent)
-        elif len(found["indent"]) >= _FAR:
+        elif indent >= _FAR:
             yield _Candidate(at, number, "far", rest.removeprefix(","), indent)
         elif not rest.strip():
             yield _Candidate(at, number, "alone", "", indent)
@@ -132,16 +126,12 @@ def _candidates(rows: Sequence[str]) -> Iterator[_Candidate]:
 
 def _page_sequence(rows: Sequence[str]) -> dict[int, str]:
     """The lines that hold the page numbers, with the words after them; empty if there is no sequence."""
-    filled = 0
-    ordinal: list[int] = []
-    for row in rows:
-        ordinal.append(filled)
-        filled += bool(row.strip())
+    ordinal = [*accumulate((bool(row.strip()) for row in rows), initial=0)]
     candidates = [*_candidates(rows)]
     best: list[_Candidate] = []
     for shape in ("far", "alone", "named"):
         chain = _longest_chain([one for one in candidates if one.shape == shape], ordinal)
-        if len(chain) > len(best) and _plausible(chain, ordinal, filled):
+        if len(chain) > len(best) and _plausible(chain, ordinal):
             best = chain
     return {one.place: one.rest for one in best}
 
@@ -167,13 +157,13 @@ def _longest_chain(candidates: Sequence[_Candidate], ordinal: Sequence[int]) -> 
     return best_chain(candidates, begin, follow)
 
 
-def _plausible(chain: Sequence[_Candidate], ordinal: Sequence[int], filled: int) -> bool:
+def _plausible(chain: Sequence[_Candidate], ordinal: Sequence[int]) -> bool:
     if len(chain) < 2:
         return len(chain) == 1 and chain[0].shape in {"far", "named"} and chain[0].number <= 2
     pages = chain[-1].number - chain[0].number + 1
     first, last = ordinal[chain[0].place], ordinal[chain[-1].place]
     usual = (last - first) / max(1, pages - 1)
-    whole = len(chain) < 5 or (last - first) * 2 > filled
+    whole = len(chain) < 5 or (last - first) * 2 > ordinal[-1]
     return chain[0].shape != "alone" or (_SMALLEST_PAGE <= usual <= _LARGEST_PAGE and whole and len(chain) >= 3)
 
 
@@ -252,11 +242,7 @@ def _running_heads(pages: Sequence[Sequence[Line]], *, repeated: bool) -> dict[s
             found.add(key)
     if len(pages) == 2:
         found |= {key for key, count in at_edge.items() if count == 2 and "#" not in key}
-    return {key: texts[key] for key in found if key.replace("#", "") and not _heads_provision(texts[key])}
-
-
-def _heads_provision(text: str) -> bool:
-    return may_head_unit(text) or division_heading(Line(text), text, has_units=True) is not None
+    return {key: texts[key] for key in found if key.replace("#", "") and not may_head_provision(texts[key])}
 
 
 def _without_footnotes(pages: Sequence[Sequence[Line]]) -> tuple[list[list[Line]], list[str]]:
@@ -266,17 +252,15 @@ def _without_footnotes(pages: Sequence[Sequence[Line]]) -> tuple[list[list[Line]
     last = 0
     for page in pages:
         start, number = _first_note(page, last) if len(pages) > 1 else (len(page), last)
-        lines = list(page)
-        kept.append(lines[:start])
-        if start < len(lines):
-            for line in lines[start:]:
-                begun = _NOTE.match(line.text)
-                if begun and int(begun["number"]) in {number, number + 1} and (notes or begun):
-                    number = int(begun["number"])
-                    notes.append(line.text.strip())
-                else:
-                    notes[-1] = f"{notes[-1]} {line.text.strip()}"
-            last = number
+        kept.append(list(page[:start]))
+        for line in page[start:]:
+            begun = _NOTE.match(line.text)
+            if begun and int(begun["number"]) in {number, number + 1}:
+                number = int(begun["number"])
+                notes.append(line.text.strip())
+            else:
+                notes[-1] = f"{notes[-1]} {line.text.strip()}"
+        last = number
     return kept, notes
 
 

@@ -8,8 +8,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from lawtrace.environments.documents.headings import (
+    may_head_provision,
+    may_head_unit,
+    names_division,
+    read_decimal,
+    unit_heading,
+)
 from lawtrace.environments.documents.labels import read_labels
-from lawtrace.environments.documents.law_headings import division_heading, may_head_unit, read_decimal, unit_heading
 from lawtrace.environments.documents.lines import Line
 
 DEFINITION = re.compile(
@@ -59,7 +65,7 @@ def _begins(text: str, paragraphs: Sequence[Sequence[str]], width: float) -> boo
         return False
     if len(before) + 1 + len(text.split(" ", 1)[0]) < width:
         return True
-    headed = may_head_unit(text) or _names_division(text) or text.startswith("[")
+    headed = may_head_provision(text) or text.startswith("[")
     if (numbered or headed) and _FINISHED.search(before) and not _REFERRING.search(before):
         return True
     return numbered and _is_title(paragraphs)
@@ -71,8 +77,4 @@ def _is_title(paragraphs: Sequence[Sequence[str]]) -> bool:
         return False
     above, last = (" ".join(of[: _LONGEST_TITLE + 1]) for of in ([[""], *paragraphs[-2:]])[-2:])
     named = unit_heading(Line(above, level=1), above, has_units=True)
-    return _names_division(last) or (named is not None and not named.heading and not read_labels(last)[0])
-
-
-def _names_division(text: str) -> bool:
-    return division_heading(Line(text), text, has_units=True) is not None
+    return names_division(last) or (named is not None and not named.text and not read_labels(last)[0])

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawtrace.environments.documents.labels import ListLabel, first_label, label_readings, read_labels
+from lawtrace.environments.documents.labels import ListLabel, label_readings, read_labels
 
 
 def styles(label: str) -> dict[str, tuple[int, str]]:
@@ -57,7 +57,6 @@ def test_numerals_follow_each_other(number: int) -> None:
     two = next(reading for reading in written(number + 1).readings if reading.style.startswith("i "))
     assert two.follows(one)
     assert not one.follows(two)
-    assert first_label(one) == "(i)"
 
 
 def test_inserted_labels_have_predecessors_and_successors() -> None:
