@@ -76,14 +76,18 @@ class TranscriptAuditor:
             notes.append(f"{len(unknown)} call(s) of a tool that is not declared: {names}")
         if backwards := _first_step_back(turns):
             notes.append(f"the clock goes back at message {backwards}; its times are not used")
+        permitted = {at: turn.call.permitted for at, turn in enumerate(turns) if turn.call and turn.call.permitted}
+        if permitted:
+            names = ", ".join(sorted({rule for rules in permitted.values() for rule in rules}))
+            notes.append(f"a person permitted {len(permitted)} call(s), by the guard's log, despite {names}")
         by = transcript.by or (Actor() if self._asks_actor else None)
         whole = None if by is None else replace(by, session=by.session or transcript.id)
         events = tuple(self._with_asked(turn, _event(environment, turn, whole, timed=not backwards)) for turn in turns)
         gaps = find_gaps(environment, turns, events)
-        verdicts = self._rules.judge(events, gaps)
+        verdicts = self._rules.judge(events, gaps, permitted)
         if not called and not self._joined and all(verdict.outcome == "never triggered" for verdict in verdicts):
             return invalid_row(transcript, "it has no call, and no message triggers a rule")
-        older = None if self._older is None else self._older.judge(events, gaps)
+        older = None if self._older is None else self._older.judge(events, gaps, permitted)
         demanded = {one.rule for one in verdicts if one.broken and _is_demanded(one, events, transcript)}
         outcome, readings, disputed = self._rules.outcome(verdicts)
         return AuditRow(
@@ -129,15 +133,32 @@ class _RuleSet:
         self._complete: Final = complete
         self._judge: Final = RuleJudge(rules, states=False, located=True)
         self._resolvers: Final = [GapResolver(rule, environment, complete=complete) for rule in rules]
+        self._asking: Final = {rule.id: RuleJudge([rule], states=False, located=True) for rule in rules if rule.ask}
 
-    def judge(self, events: Sequence[Event], gaps: Sequence[DataGap]) -> tuple[RuleVerdict, ...]:
+    def judge(
+        self, events: Sequence[Event], gaps: Sequence[DataGap], permitted: Mapping[int, Sequence[str]]
+    ) -> tuple[RuleVerdict, ...]:
+        """``permitted``: the place of a call -> the rules that a person let it break. To one of them with ``ask``, the
+        call has not happened, as to the guard."""
         judged = self._judge.judge(events, complete=self._complete, explained=True)
+        if permitted:
+            judged = [self._without(permitted, verdict, events) for verdict in judged]
         resolved = [
             resolver.resolve_three_valued(verdict, gaps, events)
             for resolver, verdict in zip(self._resolvers, judged, strict=True)
         ]
         labels = event_labels(events) if any(verdict.at is not None for verdict in resolved) else []
         return tuple(_with_place(verdict, events, labels) for verdict in resolved)
+
+    def _without(
+        self, permitted: Mapping[int, Sequence[str]], verdict: RuleVerdict, events: Sequence[Event]
+    ) -> RuleVerdict:
+        judge = self._asking.get(verdict.rule)
+        left_out = {at for at, rules in permitted.items() if verdict.rule in rules}
+        if judge is None or not left_out:
+            return verdict
+        rest = [replace(event, outcome="failed") if at in left_out else event for at, event in enumerate(events)]
+        return judge.judge(rest, complete=self._complete, explained=True)[0]
 
     def outcome(self, verdicts: Sequence[RuleVerdict]) -> tuple[Legality, tuple[ReadingsVerdict, ...], Sequence[str]]:
         """The outcome for a record, what it turns on, and what each reading says if it turns on one."""

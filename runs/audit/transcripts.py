@@ -47,6 +47,7 @@ class RecordedCall:
         answer: None if none is recorded: the call may or may not have happened. Sources give it where it stands with
             the call; in a `Transcript` each call has its own.
         caller: who called. In some simulations the user has tools, too.
+        permitted: the rules that it breaks, as far as a person permitted it (a guard's log says so).
     """
 
     tool: str
@@ -54,6 +55,7 @@ class RecordedCall:
     id: str | None = None
     answer: RecordedAnswer | None = None
     caller: Speaker = "agent"
+    permitted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

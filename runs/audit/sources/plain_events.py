@@ -8,7 +8,7 @@ line with this id. A line with ``note`` is no event. ``by`` says who acts: there
 from there on.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, cast
 
@@ -66,9 +66,10 @@ def _transcript(name: str, entries: list[tuple[str, Any]]) -> Transcript:
             trouble = f"the time {entry['time']!r} is neither seconds nor a date of ISO 8601"
             return Transcript(place, name, (), trouble)
         message, identity = RecordedMessage(None), id_of(entry.get("call"))
-        if "tool" in entry:
+        if "tool" in entry and "note" not in entry:
             arguments = read_arguments(entry.get("arguments"))
-            call = RecordedCall(str(entry["tool"]), arguments, identity, answer=_answer(entry))
+            tool, permitted = str(entry["tool"]), _permitted(fields_of(entry.get("decision")))
+            call = RecordedCall(tool, arguments, identity, answer=_answer(entry), permitted=permitted)
             message = RecordedMessage(None, calls=[call], time=time)
             if call.answer is None:
                 open_calls[len(messages)] = call
@@ -92,3 +93,11 @@ def _answer(entry: dict[str, Any]) -> RecordedAnswer | None:
     if "result" not in entry and not error:
         return None
     return RecordedAnswer(parse_if_json(entry.get("result")), str(error) if error else None)
+
+
+def _permitted(decision: Mapping[str, Json]) -> tuple[str, ...]:
+    """The rules that a guard asked a person about who permitted the call."""
+    if fields_of(decision.get("asked")).get("granted") is not True:
+        return ()
+    rules = decision.get("rules")
+    return tuple(map(str, rules)) if isinstance(rules, list) else ()

@@ -150,3 +150,23 @@ def test_other_modes_do_not_ask() -> None:
         assert isinstance(decision, Allow)
         assert decision.finding is not None
     assert asked == []
+
+
+def test_an_audit_of_the_log_does_not_count_what_a_person_permitted(tmp_path: Path) -> None:
+    path = tmp_path / "guard.jsonl"
+    watched = guard(says(Permission(True, "sam"), []), log=lawtrace.GuardLog(path, "7"))
+    watched.before(refund(150))
+    watched.after(refund(150), {})
+    permitted, told = audit_of(path)
+    assert permitted == "lawful"
+    assert told == ("a person permitted 1 call(s), by the guard's log, despite large",)
+    # The same call again, and nobody was asked.
+    [call, *_] = [line for line in path.read_text().splitlines() if '"decision"' in line]
+    entry = {**json.loads(call), "decision": {}, "result": {}}
+    path.write_text(path.read_text() + json.dumps(entry) + "\n")
+    assert audit_of(path)[0] == "unlawful"
+
+
+def audit_of(path: Path) -> tuple[str, tuple[str, ...]]:
+    [row] = lawtrace.audit([LARGE, READ, NEVER], path, path)
+    return row.outcome, row.notes
