@@ -162,8 +162,8 @@ def test_an_audit_of_the_log_does_not_count_what_a_person_permitted(tmp_path: Pa
     assert told == ("a person permitted 1 call(s), by the guard's log, despite large",)
     # The same call again, and nobody was asked.
     [call, *_] = [line for line in path.read_text().splitlines() if '"decision"' in line]
-    entry = {**json.loads(call), "decision": {}, "result": {}}
-    path.write_text(path.read_text() + json.dumps(entry) + "\n")
+    entry: dict[str, object] = json.loads(call)
+    path.write_text(path.read_text() + json.dumps(entry | {"decision": {}, "result": {}}) + "\n")
     assert audit_of(path)[0] == "unlawful"
 
 
