@@ -1,6 +1,7 @@
 """A decision as a tree: headings, and below them numbered paragraphs that can be cited."""
 
 from collections.abc import Iterator
+from itertools import chain
 
 from pydantic import Field
 
@@ -28,11 +29,12 @@ class Section(StrictModel):
     paragraphs: tuple[Paragraph, ...] = ()
     sections: tuple["Section", ...] = ()
 
-    def all_paragraphs(self) -> Iterator[Paragraph]:
-        """Its paragraphs and those of the sections within it, in the order of the text."""
-        yield from self.paragraphs
+    def outline(self, above: str = "") -> Iterator[tuple[str, "Section"]]:
+        """The section and those within it, with the path of headings to each, in the order of the text."""
+        path = f"{above} > {self.heading}" if above else self.heading
+        yield path, self
         for section in self.sections:
-            yield from section.all_paragraphs()
+            yield from section.outline(path)
 
 
 class Document(StrictModel):
@@ -52,16 +54,8 @@ class Document(StrictModel):
     parse_warnings: tuple[str, ...] = ()
 
     def paragraphs(self) -> tuple[Paragraph, ...]:
-        return tuple(paragraph for section in self.sections for paragraph in section.all_paragraphs())
+        return tuple(paragraph for _, section in self.outline() for paragraph in section.paragraphs)
 
     def outline(self) -> Iterator[tuple[str, Section]]:
         """Every section with the path of headings to it, in the order of the text."""
-        for section in self.sections:
-            yield from _outline(section, "")
-
-
-def _outline(section: Section, above: str) -> Iterator[tuple[str, Section]]:
-    path = f"{above} > {section.heading}" if above else section.heading
-    yield path, section
-    for below in section.sections:
-        yield from _outline(below, path)
+        return chain.from_iterable(section.outline() for section in self.sections)

@@ -138,15 +138,19 @@ def _split_joined(lines: Sequence[Line]) -> list[Line]:
         after = _JOINED_AFTER.match(line.text) if place + 1 in numbers else None
         if place not in numbers and before and last and int(before["number"]) - last in {0, 1}:
             heading = before["heading"]
-            if len(heading.split()) <= _JOINED_WORDS and not _REFERRING.search(heading) and not _VERB.search(heading):
+            if _is_short_title(heading) and not _REFERRING.search(heading):
                 found += [replace(line, text=heading, gap=True), replace(line, text=before["rest"], gap=True)]
                 last = int(before["number"])
                 continue
-        if after and len(after["heading"].split()) <= _JOINED_WORDS and not _VERB.search(after["heading"]):
+        if after and _is_short_title(after["heading"]):
             found += [replace(line, text=after["text"]), replace(line, text=after["heading"], gap=True)]
-            continue
-        found.append(line)
+        else:
+            found.append(line)
     return found
+
+
+def _is_short_title(text: str) -> bool:
+    return len(text.split()) <= _JOINED_WORDS and not _VERB.search(text)
 
 
 class _DecisionParser(TreeParser):
@@ -287,17 +291,15 @@ class _DecisionParser(TreeParser):
             whole = place + _height(headings) == end
             counts = titled[depth] >= min(depths[depth], max(_LEAST_COUNTED, _MOST_TITLED * depths[depth])) > 1
             text = headings[0].text
-            short = len(text.split()) <= _JOINED_WORDS
-            joined = short and not _VERB.search(text)
-            joined = joined and (whole or (len(text) < self._width / 2 and _TELLING.search(text) is not None))
-            parent = whole and below[:-1] == number and (short or depth == 1)
+            told = len(text) < self._width / 2 and _TELLING.search(text) is not None
+            joined = _is_short_title(text) and (whole or told)
+            parent = whole and below[:-1] == number and (depth == 1 or len(text.split()) <= _JOINED_WORDS)
             if not (counts or parent or joined):
                 continue
             for inner in range(place + 1, place + _height(headings)):
                 self._headings.pop(inner, None)
             if counts or parent:
-                label = ".".join(map(str, number))
-                headings[0] = replace(headings[0], text=f"{label}. {headings[0].text}", rank=top + depth - 1)
+                headings[0] = replace(headings[0], text=f"{_written(number)}. {text}", rank=top + depth - 1)
             elif not whole:  # the number is that of the text below the heading
                 begun = place + _height(headings)
                 self._numbers[begun] = replace(self._numbers[place], place=begun, rest=self.lines[begun].text.strip())
@@ -423,7 +425,7 @@ class _DecisionParser(TreeParser):
         return (line.gap or self._marked) and words[0][0].isupper() and len(words) >= _PROSE and words[-1][-1] in ".:"
 
     def _begin_paragraph(self, one: NumberedLine, line: Line) -> None:
-        ref = ".".join(map(str, one.number))
+        ref = _written(one.number)
         missing = self._missing.get(one.place, missing_before(None, one.number))
         if missing is None and self._last is not None:
             self._again += 1
@@ -433,7 +435,7 @@ class _DecisionParser(TreeParser):
             )
         elif missing:
             self.parse_warnings.append(
-                f"paragraph {self._prefix()}{ref} follows {_format_number(self._last)}: "
+                f"paragraph {self._prefix()}{ref} follows {_written(self._last or ()) or 'nothing'}: "
                 + ("a number is missing" if missing == 1 else f"{missing} numbers are missing")
             )
         self._closed = False
@@ -477,8 +479,8 @@ def _indent(line: Line) -> int:
     return len(line.text) - len(line.text.lstrip())
 
 
-def _format_number(number: Number | None) -> str:
-    return "nothing" if number is None else ".".join(map(str, number))
+def _written(number: Number) -> str:
+    return ".".join(map(str, number))
 
 
 def _join_lines(lines: Sequence[str]) -> str:

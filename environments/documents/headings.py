@@ -78,41 +78,7 @@ _DIVISION = re.compile(
     re.I,
 )
 _CITED_NUMBER = re.compile(r"(?:[A-Z][a-z]+ )?(\d{1,3}(?:[.-]\d{1,3})*)")
-_ENOUGH = 2
-"""Minimum number of lines: a single decimal number is an amount or a version."""
 _RANKS = {"title": 0, "book": 0, "part": 0, "chapter": 1, "subchapter": 1, "subpart": 1, "section": 2}
-
-
-@dataclass(frozen=True, slots=True)
-class HeadingStyle:
-    """Heading conventions of a text.
-
-    Attributes:
-        units: articles, sections or annexes have headings; numbers are then points.
-        numbers: numbered plain lines are headings: *1 Scope*, later *2 Duties*.
-        decimals: only decimal numbers are headings: *1.1*, *1.2*.
-        marked: the format marks headings, so other lines are not headings.
-    """
-
-    units: bool
-    numbers: bool
-    decimals: bool
-    marked: bool
-
-
-def detect_heading_style(lines: Sequence[Line]) -> HeadingStyle:
-    texts = [(line, " ".join(line.text.split())) for line in lines]
-    headed = [found for line, text in texts if (found := unit_heading(line, text, has_units=True))]
-    numbers = _count_up([text for line, text in texts if line.level is None])
-    decimals = sum(read_decimal(text) is not None for line, text in texts if not line.level) >= _ENOUGH
-    # Annexes alone do not make the numbers before them points.
-    only_annexes = all(found.citation.startswith(ANNEXES) for found in headed)
-    return HeadingStyle(
-        units=bool(headed) and not (only_annexes and (numbers or decimals)),
-        numbers=numbers,
-        decimals=decimals,
-        marked=any(line.level and may_head_unit(text) for line, text in texts),
-    )
 
 
 def may_head_unit(text: str) -> bool:
@@ -122,15 +88,16 @@ def may_head_unit(text: str) -> bool:
 
 
 def names_division(text: str) -> bool:
-    return division_heading(Line(text), text, has_units=True) is not None
+    return division_heading(Line(text), has_units=True) is not None
 
 
 def may_head_provision(text: str) -> bool:
     return may_head_unit(text) or names_division(text)
 
 
-def unit_heading(line: Line, text: str, *, has_units: bool) -> Heading | None:
+def unit_heading(line: Line, *, has_units: bool) -> Heading | None:
     """The unit heading on the line, if any. Numbered headings count as units only without ``has_units``."""
+    text = line.text
     found = _UNIT.match(text)
     if found is not None and _heads(line, found):
         if found["section"]:
@@ -160,8 +127,9 @@ def read_decimal(text: str) -> Heading | None:
     return Heading(found["rest"], citation=f"{word}{found['number']}", label=found["label"])
 
 
-def division_heading(line: Line, text: str, *, has_units: bool) -> Heading | None:
+def division_heading(line: Line, *, has_units: bool) -> Heading | None:
     """The division heading on the line, if any."""
+    text = line.text
     found = _DIVISION.match(text)
     if found is None or len(text.split()) > HEADING_WORDS or text.endswith((".", ",", ";")):
         return None
@@ -173,9 +141,9 @@ def division_heading(line: Line, text: str, *, has_units: bool) -> Heading | Non
     return _heading(f"{word.capitalize()} {ordinal}", text, found, _RANKS[word.lower()])
 
 
-def _count_up(texts: Sequence[str]) -> bool:
+def count_up(lines: Sequence[Line]) -> bool:
     """Whether a numbered unit is followed by the next number somewhere below."""
-    plain = (unit_heading(Line(text), text, has_units=False) for text in texts)
+    plain = (unit_heading(line, has_units=False) for line in lines)
     numbers = [unit.number for unit in plain if unit and len(unit.number) == 1]
     return any(later == earlier + 1 for (earlier,), (later,) in pairwise(numbers))
 
@@ -210,7 +178,6 @@ def _heading(citation: str, text: str, found: re.Match[str], rank: int = 0) -> H
 
 _ROMAN = re.compile(r"^(?P<label>[IVX]{1,6})(?P<below>(?:\.\d{1,2})*)(?P<dot>[.)]|\s?[-–—:])?\s+(?=\S)")
 _LETTER = re.compile(r"^\(?(?P<label>[A-Z])[.)]\s+(?=\S)")
-_COUNTED = re.compile(r"^(?P<label>\d{1,2})(?P<dot>[.)])?\s+(?=[A-Z])")
 _BRACKETED = re.compile(r"^\((?:[a-z]|\d{1,2}|[ivx]{1,4})[)l1\]]\s+(?=\S)")
 _NAMED = re.compile(r"^(?:part|section|chapter|step)\s+(?:\d{1,2}|[A-Z]|[IVX]+)\b", re.IGNORECASE)
 _STOPS = '.;:,”"-–—?!'
@@ -269,8 +236,6 @@ def heading_block(lines: Sequence[Line]) -> list[Heading]:
     found: list[tuple[str, int]] = []
     for line in lines:
         text = " ".join(line.text.split())
-        if not text:
-            continue
         if found and _continues(found[-1][0], text, found[-1][1]):
             found[-1] = (f"{found[-1][0]} {text}", found[-1][1] + 1)
         else:
@@ -278,7 +243,9 @@ def heading_block(lines: Sequence[Line]) -> list[Heading]:
     most = 2 * _LINES if found and ANNEX.match(found[0][0]) else _LINES + 1
     if not found or len(found) > most or not all(looks_like_heading(text) or is_strong(text) for text, _ in found):
         return []
-    return [_ranked(text, count) for text, count in found]
+    annexes = [ANNEX.match(text) for text, _ in found]
+    named = [annex["label"] if annex else "" for annex in annexes]
+    return [Heading(text, _rank(text), name, lines=count) for (text, count), name in zip(found, named, strict=True)]
 
 
 def _continues(heading: str, text: str, lines: int) -> bool:
@@ -306,24 +273,23 @@ def _continues(heading: str, text: str, lines: int) -> bool:
 
 
 def _labelled(text: str) -> bool:
-    label = _ROMAN.match(text)
-    bracketed = _BRACKETED.match(text) and not text.endswith(")")
-    return bool((label and label["dot"]) or _LETTER.match(text) or bracketed or ANNEX.match(text) or _NAMED.match(text))
+    rank = _rank(text)
+    bracketed = rank == ITEM_RANK and not text.endswith(")")
+    return bracketed or rank in {ANNEX_RANK, TOP_RANK, LETTER_RANK} or _NAMED.match(text) is not None
 
 
-def _ranked(text: str, lines: int) -> Heading:
-    if annex := ANNEX.match(text):
-        return Heading(text, ANNEX_RANK, annex["label"], lines=lines)
+def _rank(text: str) -> int:
     roman = _ROMAN.match(text)
+    if ANNEX.match(text):
+        return ANNEX_RANK
     if roman and roman["dot"] and roman["label"].lower() in ROMAN_VALUES:
-        return Heading(text, LETTER_RANK if roman["below"] else TOP_RANK, lines=lines)
+        return LETTER_RANK if roman["below"] else TOP_RANK
     if _LETTER.match(text):
-        return Heading(text, LETTER_RANK, lines=lines)
+        return LETTER_RANK
     if _BRACKETED.match(text):
-        return Heading(text, ITEM_RANK, lines=lines)
-    if in_capitals(text) and (len(text.split()) > 1 or len(text) >= _LONG_WORD):
-        return Heading(text, CAPITALS_RANK, lines=lines)
-    return Heading(text, PLAIN_RANK, lines=lines)
+        return ITEM_RANK
+    capitals = in_capitals(text) and (len(text.split()) > 1 or len(text) >= _LONG_WORD)
+    return CAPITALS_RANK if capitals else PLAIN_RANK
 
 
 def told_apart(headings: Iterable[Heading]) -> Iterator[Heading]:

@@ -60,23 +60,23 @@ class _HtmlLines(HTMLParser):
         if tag in _SILENT:
             self._silent += 1
         elif tag in _HEADINGS:
-            self._end()
+            self.end_block()
             self._level = _HEADINGS[tag]
         elif tag in _BOLD:
             self._bold += 1
         elif tag == "br":
             level, note = self._level, self._note
-            self._end()
+            self.end_block()
             self._level, self._note = level, note
         elif tag in _NESTING:
-            self._end()
+            self.end_block()
             self._depth += 1
             if tag != "table":
                 given = dict(attrs)
                 start, style = given.get("start") or "1", given.get("type") or "1"
                 self._lists.append(_labels(style, int(start)) if tag == "ol" and start.isdigit() else None)
         elif tag in _BLOCKS:
-            self._end()
+            self.end_block()
             self._level = max((_EURLEX_HEADINGS.get(name, 0) for name in classes), default=0)
             self._note = not _EURLEX_NOTES.isdisjoint(classes)
             if tag == "li" and self._lists and (labels := self._lists[-1]) is not None:
@@ -87,25 +87,21 @@ class _HtmlLines(HTMLParser):
         if tag in _SILENT:
             self._silent = max(0, self._silent - 1)
         elif tag in _NESTING:
-            self._end()
+            self.end_block()
             self._depth = max(0, self._depth - 1)
             if tag != "table" and self._lists:
                 self._lists.pop()
         elif tag in _BOLD:
             self._bold = max(0, self._bold - 1)
         elif tag in _HEADINGS or tag in _BLOCKS:
-            self._end()
+            self.end_block()
 
     def handle_data(self, data: str) -> None:
         if not self._silent:
             self._words.append(data)
             self._plain |= not self._bold and bool(data.strip())
 
-    def close(self) -> None:
-        super().close()
-        self._end()
-
-    def _end(self) -> None:
+    def end_block(self) -> None:
         text = " ".join("".join(self._words).split())
         if text and text != self._label:  # the number of an item is kept until its text
             bold = not self._plain and not self._label and _BOLD_HEADING.fullmatch(text)
@@ -124,6 +120,7 @@ def html_lines(text: str) -> list[Line]:
     parser = _HtmlLines()
     parser.feed(text)
     parser.close()
+    parser.end_block()
     return parser.lines
 
 

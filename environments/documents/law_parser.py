@@ -13,7 +13,7 @@ from lawtrace.environments.documents.files import read_lines, read_text
 from lawtrace.environments.documents.headings import (
     ANNEXES,
     HEADING_WORDS,
-    detect_heading_style,
+    count_up,
     division_heading,
     may_head_unit,
     read_decimal,
@@ -30,6 +30,8 @@ from lawtrace.schemas.errors import InputError
 _NOTE = re.compile(r"^\[.*\]$")
 _WHEREAS = re.compile(r"^whereas:?$", re.I)
 _RUN_IN = re.compile(r"(?:[.:;—–]| -) (?P<label>\((?:1|i|A|a)\)|[1ai]\)|1\.) ")
+_ENOUGH = 2
+"""Minimum number of lines: a single decimal number is an amount or a version."""
 _DUTY = re.compile(r"\b(?:shall|must)\b")
 _ENACTED = re.compile(r"^(?:have|has) adopted this\b", re.I)
 
@@ -80,10 +82,18 @@ class _LawParser(TreeParser):
         self._passages = 0
         self._recitals = False
         self._outside: list[str] = []
-        self._style = detect_heading_style(self.lines)
+        # How the text is headed. With units (articles, sections, annexes) numbers are points; annexes alone do not make
+        # them that. Else numbered plain lines are headings (*1 Scope*, later *2 Duties*), or only decimals (*1.1*). If
+        # the format marks headings, other lines are none.
+        headed = [found for line in self.lines if (found := unit_heading(line, has_units=True))]
+        self._numbers = count_up([line for line in self.lines if line.level is None])
+        self._decimals = sum(read_decimal(line.text) is not None for line in self.lines if not line.level) >= _ENOUGH
+        only_annexes = all(found.citation.startswith(ANNEXES) for found in headed)
+        self._units = bool(headed) and not (only_annexes and (self._numbers or self._decimals))
+        self._marked = any(line.level and may_head_unit(line.text) for line in self.lines)
 
     def read(self) -> None:
-        if not (self._style.units or self._style.numbers or self._style.decimals):
+        if not (self._units or self._numbers or self._decimals):
             self.parse_warnings.append(
                 "no heading of an article, section or annex found; paragraphs are cited by their numbers"
             )
@@ -97,18 +107,15 @@ class _LawParser(TreeParser):
     # Units and divisions.
 
     def read_headings(self, place: int) -> int:
-        line, text = self.lines[place], self._text(place)
-        unmarked = line.level == 0 and self._style.marked
-        if not unmarked and (self._opens_unit(line, text) or self._opens_division(line, text)):
+        line = self.lines[place]
+        unmarked = line.level == 0 and self._marked
+        if not unmarked and (self._opens_unit(line) or self._opens_division(line)):
             return 1
-        return int(self._opens_decimal(line, text) or self._is_heading(line, text))
+        return int(self._opens_decimal(line) or self._is_heading(line, line.text))
 
-    def _text(self, place: int) -> str:
-        return " ".join(self.lines[place].text.split())
-
-    def _opens_unit(self, line: Line, text: str) -> bool:
-        plain = line.level is None and not self._style.numbers
-        found = unit_heading(line, text, has_units=self._style.units or plain)
+    def _opens_unit(self, line: Line) -> bool:
+        plain = line.level is None and not self._numbers
+        found = unit_heading(line, has_units=self._units or plain)
         if found is None:
             return False
         self._recitals = False
@@ -119,8 +126,8 @@ class _LawParser(TreeParser):
         self.open(OpenNode("unit", found.label, citation, found.text, depth=line.depth, number=found.number))
         return True
 
-    def _opens_division(self, line: Line, text: str) -> bool:
-        found = division_heading(line, text, has_units=self._style.units)
+    def _opens_division(self, line: Line) -> bool:
+        found = division_heading(line, has_units=self._units)
         if found is None:
             return False
         annex = next((node for node in self.path if node.citation.startswith(ANNEXES)), None)
@@ -129,15 +136,15 @@ class _LawParser(TreeParser):
         self.open(OpenNode("division", found.label, citation, found.text, rank=found.rank))
         return True
 
-    def _opens_decimal(self, line: Line, text: str) -> bool:
+    def _opens_decimal(self, line: Line) -> bool:
         """Whether a decimal number is a label: below a unit with its prefix, or where only decimals are headings."""
-        found = None if line.level else read_decimal(text)
+        found = None if line.level else read_decimal(line.text)
         if found is None:
             return False
         shorter = (found.number[:length] for length in range(len(found.number) - 1, 0, -1))
         open_ = {node.number: node for node in self.path}
         above = next((open_[number] for number in shorter if number in open_), None)
-        if above is None and (self._style.units or not self._style.decimals):
+        if above is None and (self._units or not self._decimals):
             return False
         self.close_to(lambda node: node is above or (above is None and node.kind == "division"))
         word = above.citation.split()[0] if above is not None else "Section"
@@ -155,16 +162,14 @@ class _LawParser(TreeParser):
         current = self.current
         bare = current.label and current.empty and not current.heading and current.kind in {"unit", "division"}
         if not line.level:
-            looks = (
-                len(text.split()) <= HEADING_WORDS and not text.endswith((".", ":", ";", ",")) and text[0] not in "‘“"
-            )
-            plain = line.level is None or not self._style.marked
-            if not (bare and looks and plain) or read_labels(text)[0] or _NOTE.match(text):
+            plain = line.level is None or not self._marked
+            ends = text.endswith((".", ":", ";", ",")) or text[0] in "‘“" or len(text.split()) > HEADING_WORDS
+            if not (bare and plain) or ends or read_labels(text)[0] or _NOTE.match(text):
                 return False
             current.heading = text
         elif bare or (current.kind == "unit" and current.empty):
             current.heading = f"{current.heading} {text}".strip()
-        elif self._style.units and current is self.root and current.empty:
+        elif self._units and current is self.root and current.empty:
             self.title.append(text)
         else:
             self._begin_headed(text, line.level)
@@ -173,31 +178,31 @@ class _LawParser(TreeParser):
     def _begin_headed(self, text: str, level: int) -> None:
         """Open a division for an unnumbered heading."""
         rank = 10 + level
-        inside = self._style.units and self._unit() is not None
+        inside = self._units and self._unit() is not None
         self.close_to(lambda node: node.kind != "point" and node.rank < rank)
-        citation = "" if self._style.units and not inside else self.unique(text)
-        if inside:
-            citation = self.unique(f"{self.current.citation}, {text}")
+        citation = ""
+        if inside or not self._units:
+            citation = self.unique(f"{self.current.citation}, {text}" if inside else text)
         self.open(OpenNode("division", "", citation, text, rank=rank))
 
     # Recitals, points and text.
 
     def read_text(self, place: int) -> None:
-        text = self._text(place)
-        if self._style.units and not any(node.kind in {"unit", "recital"} or node.citation for node in self.path):
-            if _WHEREAS.match(text) or _ENACTED.match(text):
-                self._recitals = text.lower().startswith("whereas")
+        text = self.lines[place].text
+        if _ENACTED.match(text):
+            self._recitals = False
+            del self.path[1:]
+            self._loose(text)
+            return
+        if self._units and not any(node.kind in {"unit", "recital"} or node.citation for node in self.path):
+            if _WHEREAS.match(text):
+                self._recitals = True
                 self._loose(text)
                 return
             if self.current is self.root and self.root.empty and not self._recitals:
                 self._note_duty(text)
                 self.title.append(text)
                 return
-        if _ENACTED.match(text):
-            self._recitals = False
-            del self.path[1:]
-            self._loose(text)
-            return
         if _NOTE.match(text):
             self.close_to(lambda node: node.kind != "point")
             self.current.nodes.append(OpenNode("note", pieces=[text]))
@@ -212,7 +217,7 @@ class _LawParser(TreeParser):
 
     def _cites(self) -> bool:
         """Whether an open node can be cited, so that its points can."""
-        return not self._style.units or any(node.citation for node in self.path)
+        return not self._units or any(node.citation for node in self.path)
 
     def _unit(self) -> OpenNode | None:
         return self.innermost(lambda node: node.kind == "unit")
@@ -302,7 +307,7 @@ class _LawParser(TreeParser):
             for reading in (reading for label in read_labels(line.text)[0] for reading in label.readings):
                 if last := next((last for last in lists if reading.follows(last)), None):
                     return last
-            if may_head_unit(line.text.strip()):
+            if may_head_unit(line.text):
                 break
         return None
 
@@ -320,11 +325,11 @@ class _LawParser(TreeParser):
         if self._opens_definition(place, text):
             return
         current, depth = self.current, self.lines[place].depth
-        if self._style.units and not self._cites():
+        if self._units and not self._cites():
             self._note_duty(text)
             self._loose(text)
             return
-        if current is self.root or (current.kind == "division" and not self._style.units):
+        if current is self.root or (current.kind == "division" and not self._units):
             self._count(text)
             return
         if depth is not None:

@@ -169,16 +169,12 @@ def _plausible(chain: Sequence[_Candidate], ordinal: Sequence[int]) -> bool:
 
 def _without_page_numbers(pages: list[list[Line]]) -> list[list[Line]]:
     """Pages of a format that has them, without lines at their edges that hold the number of the page."""
-    offsets = Counter[int]()
     places: list[dict[int, int]] = []
     for index, page in enumerate(pages):
-        numbers: dict[int, int] = {}
-        for place in _edges(len(page)):
-            found = _PAGE_NUMBER.match(page[place].text)
-            if found and not found["rest"].strip():
-                numbers[place] = int(found["number"]) - index
-        places.append(numbers)
-        offsets.update(set(numbers.values()))
+        found = {place: _PAGE_NUMBER.match(page[place].text) for place in _edges(len(page))}
+        alone = {place: one for place, one in found.items() if one and not one["rest"].strip()}
+        places.append({place: int(one["number"]) - index for place, one in alone.items()})
+    offsets = Counter(offset for numbers in places for offset in set(numbers.values()))
     offset, count = offsets.most_common(1)[0] if offsets else (0, 0)
     if count < max(2, len(pages) / 3):
         return pages
@@ -220,7 +216,7 @@ def _running_heads(pages: Sequence[Sequence[Line]], *, repeated: bool) -> dict[s
     A head stands at the edge of a quarter of the pages. A short line that no sentence ends, repeated all over the text,
     is one, too: where pages were lost, and for marks of classification.
     """
-    at_edge, anywhere = Counter[str](), Counter[str]()
+    at_edge = Counter[str]()
     texts: dict[str, str] = {}
     places: dict[str, list[int]] = {}
     ordinal = 0
@@ -231,14 +227,13 @@ def _running_heads(pages: Sequence[Sequence[Line]], *, repeated: bool) -> dict[s
             ordinal += 1
             text = line.text.strip()
             if len(text.split()) <= 10 and text[-1] not in ".;:," and not _PARAGRAPH.match(line.text):
-                anywhere[_key(text)] += 1
                 places.setdefault(_key(text), []).append(ordinal)
             texts.setdefault(_key(line.text), text)
     least = max(3, len(pages) / 4)
     found = {key for key, count in at_edge.items() if count >= least and len(pages) >= 3}
-    for key, count in anywhere.items() if repeated else ():
-        apart = [after - before for before, after in pairwise(places[key])]
-        if count >= max(4, ordinal / 250) and median(apart) >= _SMALLEST_PAGE and min(apart) > 1:
+    for key, lines in places.items() if repeated else ():
+        apart = [after - before for before, after in pairwise(lines)]
+        if len(lines) >= max(4, ordinal / 250) and median(apart) >= _SMALLEST_PAGE and min(apart) > 1:
             found.add(key)
     if len(pages) == 2:
         found |= {key for key, count in at_edge.items() if count == 2 and "#" not in key}

@@ -35,12 +35,12 @@ _REFERRING = re.compile(r"\([0-9A-Za-z]{1,5}\)(?:,|,? (?:and|or))$")
 
 
 def unwrap_lines(lines: Sequence[Line]) -> list[Line]:
-    """One line per paragraph if the lines were broken for width; otherwise the lines unchanged."""
+    """One line per paragraph if the lines were broken for width; else the lines. Each without superfluous spaces."""
     texts = [" ".join(line.text.split()) for line in lines]
     marked = any(line.level is not None or line.depth is not None for line in lines)
     going_on = sum(text[0].islower() and not read_labels(text)[0] for text in texts)
     if marked or going_on <= _WRAPPED * len(texts):
-        return list(lines)
+        return [replace(line, text=text) for line, text in zip(lines, texts, strict=True)]
     width = _FULL * sorted(map(len, texts))[len(texts) * 9 // 10]
     paragraphs: list[list[str]] = []
     begun: list[Line] = []
@@ -76,5 +76,5 @@ def _is_title(paragraphs: Sequence[Sequence[str]]) -> bool:
     if len(paragraphs[-1]) > _LONGEST_TITLE:
         return False
     above, last = (" ".join(of[: _LONGEST_TITLE + 1]) for of in ([[""], *paragraphs[-2:]])[-2:])
-    named = unit_heading(Line(above, level=1), above, has_units=True)
+    named = unit_heading(Line(above, level=1), has_units=True)
     return names_division(last) or (named is not None and not named.text and not read_labels(last)[0])

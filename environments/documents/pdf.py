@@ -49,7 +49,6 @@ class _Row:
     """A printed line. ``place``: its bottom as a share of the height of the page."""
 
     text: str
-    words: int
     place: float
     bottom: float
     size: float
@@ -88,7 +87,7 @@ def read_pdf(path: Path) -> PdfText:
         raise InputError(f"{path}: not a readable PDF: {error}") from error
     sizes = Counter[float]()
     for row in (row for page in pages for column in page for row in column):
-        sizes[row.size] += row.words
+        sizes[row.size] += len(row.text.split())
     if not sizes:
         raise InputError(f"{path}: contains no text, only images; run OCR first")
     usual = max(sizes, key=sizes.__getitem__)
@@ -178,7 +177,6 @@ def _rows(words: Sequence[_Word], height: float) -> list[_Row]:
     return [
         _Row(
             " ".join(word["text"] for word in sorted(row, key=lambda word: word["x0"])),
-            len(row),
             row[0]["bottom"] / height,
             row[0]["bottom"],
             round(max(word["size"] for word in row), 1),
