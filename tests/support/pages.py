@@ -14,8 +14,13 @@ __all__ = ["LEGAL", "PAGES", "ROOT", "blocks", "check_command", "commands", "lin
 
 ROOT = Path(__file__).parents[2]
 LEGAL = ROOT / "docs" / "legal"
-PAGES = [ROOT / "README.md", *(page for page in sorted((ROOT / "docs").rglob("*.md")) if LEGAL not in page.parents)]
-"""Every page except those of the legal benchmark, which can be removed."""
+WRITTEN = [
+    page
+    for page in sorted((ROOT / "docs").rglob("*.md"))
+    if LEGAL not in page.parents and not (page.parent / "manifest.json").exists()
+]
+PAGES = [ROOT / "README.md", *WRITTEN]
+"""Every page except those of the legal benchmark, which can be removed, and those that a release was written with."""
 
 
 def commands(page: Path) -> list[str]:
