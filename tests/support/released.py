@@ -3,11 +3,12 @@
 from pathlib import Path
 
 _TESTS = Path(__file__).parents[1]
-NEWEST = max((_TESTS.parent / "docs" / "tasks").glob("[0-9]*"), key=lambda folder: folder.name)
-"""The folder of the newest released task set."""
+_RELEASES = sorted((_TESTS.parent / "docs" / "tasks").glob("[0-9]*"))
+NEWEST = max(folder for folder in _RELEASES if (folder / "banking.jsonl").exists())
+"""The folder of the newest released task set of the papers' worlds."""
 
 
 def tasks_of(name: str) -> Path:
-    """The released tasks of an environment; for one that is not released, some that are kept for tests."""
+    """The released tasks of a world of the papers; of another world, some that are kept for tests."""
     released = NEWEST / f"{name}.jsonl"
     return released if released.exists() else _TESTS / "data" / "tasks" / f"{name}.jsonl"
