@@ -126,7 +126,7 @@ def reasons_under(active: tuple[bool, ...]) -> set[str | None]:
 def test_in_the_clinic_an_authorization_may_lift_a_restriction() -> None:
     """A claim for a record that the clinic has agreed to keep from insurers, and that the patient lets it release."""
     domain = load_domain("clinic")
-    clinic, rules, random = domain.environment, load_rules(domain.rules_file), Random("clinic/17")
+    clinic, rules, random = domain.environment, load_rules(domain.rules_file), Random("clinic/20")
     state = clinic.populate(random)
     calls = RequestWriter(clinic).draw(state, ["ReleaseRecord"], random)
     assert calls is not None
