@@ -3,8 +3,7 @@
 from pathlib import Path
 
 _TESTS = Path(__file__).parents[1]
-_RELEASES = sorted((_TESTS.parent / "docs" / "tasks").glob("[0-9]*"))
-NEWEST = max(folder for folder in _RELEASES if (folder / "banking.jsonl").exists())
+NEWEST = max(file.parent for file in (_TESTS.parent / "docs" / "tasks").glob("[0-9]*/banking.jsonl"))
 """The folder of the newest released task set of the papers' worlds."""
 
 
