@@ -165,7 +165,7 @@ class Rule(StrictModel):
         monitor = FirstOrderMonitor(self.no_right_used)
         for event in events:
             monitor.feed(event)
-        return [*monitor.violations]
+        return [*monitor.violations, *monitor.violated_at_end()]
 
     @cached_property
     def automaton(self) -> Automaton:

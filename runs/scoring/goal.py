@@ -62,18 +62,18 @@ def _refused_by_right(
     compared: Sequence[Compared],
     events: Sequence[Event],
 ) -> Iterator[Compared]:
-    """The ends that are reached as far as they are not refused by a right that the law gives."""
-    refusals = {number: event for number, event in enumerate(events) if event.tool == environment.declines}
-    if not refusals or _not_kept({rule.id: rule for rule in rules if rule.source == "manual"}, events):
+    """The ends that are reached as far as they are not refused by a right that the law gives, or on such a ground."""
+    refused = any(event.tool == environment.declines for event in events)
+    manual = {rule.id: rule for rule in rules if rule.source == "manual" and rule.kind == "refusal"}
+    if not refused or _not_kept(manual, events):
         return
     for rule in rules:
         for found in rule.rights_used(events):
             subject = str(found.values[-1][1])
             reason = ", ".join(map(str, stated_reasons(environment, [events[found.position]]).values()))
-            for differences, end in compared:
-                if end.declined is None:
-                    left = [one for one in differences if not _is_refused(environment, initial, one, subject)]
-                    yield tuple(left), End(declined=reason, under=rule.under)
+            for differences, _ in compared:
+                left = [one for one in differences if not _is_refused(environment, initial, one, subject)]
+                yield tuple(left), End(declined=reason, under=rule.under)
 
 
 def _is_refused(environment: Environment, initial: State, difference: StateDifference, subject: str) -> bool:
