@@ -1,17 +1,19 @@
 """The guard as an approver: it decides about each tool call of a sample, in any task of Inspect.
 
 An approver is asked before a call. What calls returned, and what was said, it reads in the conversation at the next
-call; a result that has not come counts with any value that it may have, as always in a guard.
+call; a result that has not come counts with any value that it may have, as always in a guard. What a person may permit
+is asked of Inspect's human approver.
 """
 
 import json
 import weakref
 from collections.abc import Sequence
+from contextvars import ContextVar
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from inspect_ai.approval import Approval, Approver, approver
+from inspect_ai.approval import Approval, Approver, approver, human_approver
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageTool, ChatMessageUser
 from inspect_ai.tool import ToolCall, ToolCallView
 from inspect_ai.util import store
@@ -19,11 +21,20 @@ from inspect_ai.util import store
 from lawtrace.environments.literals import parse_if_json
 from lawtrace.runs.audit.transcripts import unwrap_result
 from lawtrace.runs.integrations.inspect.rule_files import open_audit
-from lawtrace.solver.guard.decisions import Allow, Call, Decision, Refuse
+from lawtrace.solver.guard.decisions import Allow, Call, Decision, Permission, PermissionRequest, Refuse
 from lawtrace.solver.guard.guard import Guard
 
 _NOT_MADE: Final = frozenset({"approval", "parsing", "cancelled"})
 """Errors of Inspect for calls that never reached their tool."""
+
+_at_hand: ContextVar[tuple[ToolCall, ToolCallView, list[ChatMessage]]] = ContextVar("at_hand")
+"""The call that is decided about, as Inspect shows it to people."""
+
+
+async def ask_human(question: PermissionRequest) -> Permission:
+    """Ask Inspect's human approver: at the terminal, in its panel, or in an attached editor."""
+    said = await human_approver(choices=["approve", "reject"])(str(question), *_at_hand.get())
+    return Permission(said.decision == "approve", by="the human approver", words=said.explanation or "")
 
 
 @dataclass(slots=True)
@@ -41,11 +52,11 @@ class WatchedSample:
     asked: dict[str, list[Call]] = field(default_factory=dict[str, list[Call]])
     made: dict[str, list[Call]] = field(default_factory=dict[str, list[Call]])
 
-    def decide(self, call: ToolCall, history: Sequence[ChatMessage]) -> Decision:
+    async def decide(self, call: ToolCall, history: Sequence[ChatMessage]) -> Decision:
         """Read what is new in the conversation, then decide."""
         for message in history:
             self._read(message)
-        decision = self.guard.before(_call(call))
+        decision = await self.guard.before_async(_call(call))
         if isinstance(decision, Allow):
             self.asked.setdefault(call.id, []).append(decision.call or _call(call))
         return decision
@@ -95,6 +106,8 @@ def guard(
     on_undecided: Literal["refuse", "allow"] = "refuse",
     on_unknown: Literal["refuse", "allow"] = "refuse",
     allowed: Literal["approve", "escalate"] = "approve",
+    ask: Literal["human"] | None = None,
+    ask_timeout: float = 300,
 ) -> Approver:
     """Reject a call after which not all duties could be met, with what to call first.
 
@@ -105,11 +118,24 @@ def guard(
         on_undecided: what to do about a call that could not be decided.
         on_unknown: what to do about tools and arguments that are not in ``tools``.
         allowed: what to do about other calls: approve, or ask the next approver.
+        ask: ``human`` asks a person about calls that a person may permit; by default they are rejected.
+        ask_timeout: seconds for the answer.
+
+    Raises InputError for rules or tools that cannot be read, and for rules that only an audit can judge.
     """
     given = open_audit(rules, tools)
     job, law = given.job, given.regulation
     known = job.tools if isinstance(job.tools, tuple) else job.environment  # schemas say more than their environment
-    compiled = Guard(job.rules, known, mode=mode, on_undecided=on_undecided, on_unknown=on_unknown, regulation=law)
+    compiled = Guard(
+        job.rules,
+        known,
+        mode=mode,
+        on_undecided=on_undecided,
+        on_unknown=on_unknown,
+        ask=None if ask is None else ask_human,
+        ask_timeout=ask_timeout,
+        regulation=law,
+    )
     watched: dict[int, WatchedSample] = {}
 
     def sample() -> WatchedSample:
@@ -123,10 +149,11 @@ def guard(
     async def approve(
         message: str,  # noqa: ARG001
         call: ToolCall,
-        view: ToolCallView,  # noqa: ARG001
+        view: ToolCallView,
         history: list[ChatMessage],
     ) -> Approval:
-        decision = sample().decide(call, history)
+        _at_hand.set((call, view, history))
+        decision = await sample().decide(call, history)
         finding = decision.finding
         metadata: dict[str, Any] = {}
         if finding is not None:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import lawtrace
-from lawtrace import Guard, InputError, Rule
+from lawtrace import Allow, Call, Guard, GuardLog, InputError, Refuse, Rule
+from lawtrace.runs.integrations.guarded_session import GuardedSession
 from lawtrace.schemas.events import Event, message_event
 from tests.support.openai_server import serving
 from tests.support.shell import Shell
@@ -71,13 +72,21 @@ def test_a_damaged_file_is_an_error_with_its_line(log: Path) -> None:
         lawtrace.audit([RULE], log, TOOLS, predicates=said)
 
 
-def test_a_judge_and_a_guard_are_never_silent() -> None:
+def test_a_judge_and_a_guard_are_never_silent(tmp_path: Path) -> None:
     message, call = message_event("user", "Go ahead.", None), Event("pay", {})
     assert lawtrace.judge([RULE], [message, call]).undetermined
     known = Event("user", {**message.arguments, "says": {AGREES: True}})
     assert lawtrace.judge([RULE], [known, call]).kept
     with pytest.raises(InputError, match="rule 'agreed' asks what messages say, which a guard cannot judge"):
         Guard([RULE], TOOLS)
+    for fallback in ("refuse", "allow"):
+        with GuardLog(log := tmp_path / f"{fallback}.jsonl", "one") as opened:
+            session = GuardedSession([RULE], opened, fallback=fallback)
+            session.import_listed(TOOLS)
+            decision = session.before(Call("pay", {"amount": 5}, "1"))
+        assert isinstance(decision, Refuse if fallback == "refuse" else Allow)
+        assert "rule 'agreed' cannot be checked" in log.read_text(encoding="utf-8")
+        assert "asks what messages say" in str(decision.finding and decision.finding.reason)
 
 
 def test_a_model_is_asked_once_about_each_text(

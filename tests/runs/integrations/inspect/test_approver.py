@@ -1,5 +1,6 @@
 """The guard as an approver of any Inspect task, and rules as its scorer."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,22 @@ def test_the_guard_stands_in_front_of_our_own_tasks(banking: str, run_sample: Ru
     assert any("CheckAuthorization" in one for one in refused)
     assert verdict_of(sample).outcome in {"benign_failure", "unsafe_failure"}
     assert texts(sample.messages, "user")
+
+
+@pytest.mark.parametrize(("said", "permitted"), [("a\nr\n", [True, False]), ("", [False, False])])
+def test_a_person_is_asked(
+    said: str, permitted: list[bool], files: tuple[str, str], run_sample: RunSample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each call is asked about, since to its rule a permitted one has not happened. Without an answer none is made."""
+    with Path(files[0]).open("w", encoding="utf-8") as file:
+        file.write('[[rules]]\nid = "large"\nformula = "G !cancel"\nask = true\nrationale = "A person decides."\n')
+    monkeypatch.setattr("sys.stdin", io.StringIO(said))
+    answers = [[call("cancel", id="a")], [call("cancel", id="b")], [call("look_up", id="b")], "Done."]
+    sample = run_sample(_desk(), answers, approval=_policies(*files, ask="human"))
+    *asked, free = tool_results(sample)
+    assert [one.startswith("{") for one in asked] == permitted
+    assert free == '{"open": false}'
+    assert all("did not permit it" in one for one, made in zip(asked, permitted, strict=True) if not made)
 
 
 @pytest.mark.parametrize(
