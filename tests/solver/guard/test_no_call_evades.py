@@ -9,8 +9,7 @@ OF_A_FRAMEWORK = {"langgraph", "agents-sdk", "inspect"}
 
 
 @pytest.mark.parametrize(
-    "adapter",
-    [pytest.param(name, marks=[pytest.mark.integration] * (name in OF_A_FRAMEWORK)) for name in ADAPTERS],
+    "adapter", [pytest.param(name, marks=[pytest.mark.integration] * (name in OF_A_FRAMEWORK)) for name in ADAPTERS]
 )
 def test_no_call_that_is_carried_out_breaks_a_rule(adapter: str) -> None:
     if package := missing(adapter):
