@@ -141,24 +141,28 @@ class _RuleSet:
         """``permitted``: the place of a call -> the rules that a person let it break. To one of them with ``ask``, the
         call has not happened, as to the guard."""
         judged = self._judge.judge(events, complete=self._complete, explained=True)
-        if permitted:
-            judged = [self._without(permitted, verdict, events) for verdict in judged]
         resolved = [
-            resolver.resolve_three_valued(verdict, gaps, events)
+            self._resolve(resolver, verdict, events, gaps, permitted)
             for resolver, verdict in zip(self._resolvers, judged, strict=True)
         ]
         labels = event_labels(events) if any(verdict.at is not None for verdict in resolved) else []
         return tuple(_with_place(verdict, events, labels) for verdict in resolved)
 
-    def _without(
-        self, permitted: Mapping[int, Sequence[str]], verdict: RuleVerdict, events: Sequence[Event]
+    def _resolve(
+        self,
+        resolver: GapResolver,
+        verdict: RuleVerdict,
+        events: Sequence[Event],
+        gaps: Sequence[DataGap],
+        permitted: Mapping[int, Sequence[str]],
     ) -> RuleVerdict:
-        judge = self._asking.get(verdict.rule)
+        """The verdict without the calls that a person permitted, or that it is undetermined because of gaps in others."""
         left_out = {at for at, rules in permitted.items() if verdict.rule in rules}
-        if judge is None or not left_out:
-            return verdict
-        rest = [replace(event, outcome="failed") if at in left_out else event for at, event in enumerate(events)]
-        return judge.judge(rest, complete=self._complete, explained=True)[0]
+        if left_out and (judge := self._asking.get(verdict.rule)):
+            events = [replace(event, outcome="failed") if at in left_out else event for at, event in enumerate(events)]
+            gaps = [gap for gap in gaps if gap.event not in left_out]
+            verdict = judge.judge(events, complete=self._complete, explained=True)[0]
+        return resolver.resolve_three_valued(verdict, gaps, events)
 
     def outcome(self, verdicts: Sequence[RuleVerdict]) -> tuple[Legality, tuple[ReadingsVerdict, ...], Sequence[str]]:
         """The outcome for a record, what it turns on, and what each reading says if it turns on one."""

@@ -16,7 +16,7 @@ from tests.support.shell import Shell
 
 AGREES = "agrees to the payment"
 RULE = Rule(id="agreed", formula=f'G(pay -> O says(user, "{AGREES}"))')
-TOOLS = [{"name": "pay", "inputSchema": {"type": "object", "properties": {"amount": {"type": "number"}}}}]
+TOOLS: list[Any] = [{"name": "pay", "inputSchema": {"type": "object", "properties": {"amount": {"type": "number"}}}}]
 TEXTS = {"1": "Go ahead with it.", "2": "Is that a yes?", "3": "Go ahead with it."}
 
 

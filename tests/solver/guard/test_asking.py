@@ -160,6 +160,9 @@ def test_an_audit_of_the_log_does_not_count_what_a_person_permitted(tmp_path: Pa
     permitted, told = audit_of(path)
     assert permitted == "lawful"
     assert told == ("a person permitted 1 call(s), by the guard's log, despite large",)
+    # The same call permitted again, and its answer is not recorded.
+    watched.before(refund(150))
+    assert audit_of(path)[0] == "lawful"
     # The same call again, and nobody was asked.
     [call, *_] = [line for line in path.read_text().splitlines() if '"decision"' in line]
     entry: dict[str, object] = json.loads(call)
