@@ -156,7 +156,7 @@ class _RuleSet:
         gaps: Sequence[DataGap],
         permitted: Mapping[int, Sequence[str]],
     ) -> RuleVerdict:
-        """The verdict without the calls that a person permitted, or that it is undetermined because of gaps in others."""
+        """The verdict without the calls that a person permitted, or that gaps in others leave it undetermined."""
         left_out = {at for at, rules in permitted.items() if verdict.rule in rules}
         if left_out and (judge := self._asking.get(verdict.rule)):
             events = [replace(event, outcome="failed") if at in left_out else event for at, event in enumerate(events)]
