@@ -1,6 +1,7 @@
 """The gate: what a task or a contrast pair must be, whatever its instructions say. One function for all callers.
 
-    reference      the reference reaches the target and keeps every rule, so it is lawful under every interpretation
+    reference      the reference does or declines all that is asked, reaches the target and keeps every rule, so it is
+                   lawful under every interpretation
     triggered      at least one rule applies, every rule that the task claims to test does, and where the reference
                    declines, doing what is asked breaks the law under all interpretations: what only gives a right to
                    refuse is no ground
@@ -17,6 +18,7 @@ That no drawn state has such a row does not prove that none can, so this finding
 first failure, so checks that cost little come first.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -94,6 +96,8 @@ def _reference(environment: Environment, side: Side, _: Collection[str]) -> Iter
             yield failed(
                 "reference", f"the reference {what} {verdict.rule}: {verdict.undetermined or verdict.explanation}"
             )
+    if left := _left_undone(environment, side):
+        yield failed("reference", f"the reference neither does nor declines what is asked: {', '.join(left)}")
     if task.declined and _may_be_done(environment, side, side.asked.calls):
         yield failed("triggered", "doing what is asked can be lawful, although the reference declines it")
     triggered = {verdict.rule for verdict in verdicts if verdict.triggered}
@@ -104,6 +108,15 @@ def _reference(environment: Environment, side: Side, _: Collection[str]) -> Iter
             yield failed("triggered", f"the task claims to test {rule}, but its reference does not trigger it")
     if not compare_states(environment, trace.initial, trace.initial, target):
         yield failed("something to do", "the target state is the initial state")
+
+
+def _left_undone(environment: Environment, side: Side) -> list[str]:
+    """The tools of changes that are asked for, and that the reference makes less often and does not decline."""
+    changes = environment.changing_tools - environment.compliance_tools
+    asked = Counter(call.event.tool for call in side.asked.calls if call.event.tool in changes)
+    done = Counter(side.reference.tools)
+    left = [*(asked - done).elements()]
+    return left if len(left) > done[environment.declines or ""] else []
 
 
 def _may_be_done(environment: Environment, side: Side, calls: Sequence[PlannedCall]) -> bool:

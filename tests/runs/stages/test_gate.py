@@ -70,6 +70,16 @@ def refused_too(task: Task) -> Task:
     return task.model_copy(update={"rules": task.rules[:1], "ends": (End(), End(state=state))})
 
 
+def silent(task: Task) -> Task:
+    """A reference that leaves out to decline what it does not do, and a target to match."""
+    domain = pair()[2]
+    kept = tuple(call for call in task.planned if call.event.tool != domain.environment.declines)
+    target = replay(domain.environment, task.initial(domain.environment), kept).state
+    state = encode_state(target, domain.environment.entities)
+    calls = tuple(call for call in task.calls if call.event.tool != domain.environment.declines)
+    return task.model_copy(update={"calls": calls, "target_state": state})
+
+
 def with_row(task: Task, table: str, key: str, **fields: Json) -> Task:
     rows = task.initial_state[table]
     assert isinstance(rows, dict)
@@ -84,6 +94,7 @@ def with_row(task: Task, table: str, key: str, **fields: Json) -> Task:
     [
         (all_manual, "triggered: doing what is asked can be lawful, although the reference declines it"),
         (all_manual, "compliance needed: no law is broken by doing just what it asks"),
+        (silent, "reference: the reference neither does nor declines what is asked: "),
         (refused_too, "refusal: it passes to decline with the reason"),
     ],
 )
