@@ -231,7 +231,7 @@ UNBLOCK_CARD = s.Tool(
     parameters=(CARD,),
     raises=(s.unknown(e.CARDS),),
     fails=(s.Fails("The card is active.", s.has(e.CARDS, status="active")),),
-    effects=(s.change(e.CARDS, status="active"),),
+    effects=(s.change(e.CARDS, status=lambda c: s.choose(c.status == "reported lost", c.status, "active")),),
     results=(DONE,),
     critical=True,
 )
