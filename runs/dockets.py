@@ -54,7 +54,7 @@ def _row(environment: Environment, name: str, found: PlannedDocket) -> TraceRow:
     for number, key in enumerate(found.schedule.matters, opening):
         calls[key].append(number)
     named = {
-        key: {key, *(one for number in of for one in _keys(environment, trace.calls[number].event))}
+        key: {key, *(one for number in of for one in keys_in(environment, trace.calls[number].event))}
         for key, of in calls.items()
     }
     often = Counter(one for names in named.values() for one in names)
@@ -79,7 +79,7 @@ def _row(environment: Environment, name: str, found: PlannedDocket) -> TraceRow:
     return trace_row(name, environment, "dockets", trace).model_copy(update={"docket": docket})
 
 
-def _keys(environment: Environment, event: Event) -> Iterator[str]:
+def keys_in(environment: Environment, event: Event) -> Iterator[str]:
     """The keys of rows that a call names."""
     for parameter in environment.tools[event.tool].parameters:
         if isinstance(parameter.source, FromLookup):
