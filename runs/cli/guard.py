@@ -24,8 +24,9 @@ from lawtrace.runs.network import is_loopback
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.schemas.choices import Fallback, GuardMode
 from lawtrace.schemas.errors import InputError, LawtraceError, OperationalError
-from lawtrace.schemas.events import known_parts
+from lawtrace.schemas.events import Actor, known_parts
 from lawtrace.solver.guard.decisions import Permission, PermissionRequest
+from lawtrace.solver.guard.guard import Guard
 from lawtrace.solver.rules import load_rules
 
 CLIENT_TOKEN_VARIABLE = "LAWTRACE_GUARD_TOKEN"  # noqa: S105 (the name of a variable)
@@ -49,6 +50,12 @@ def guard(
     ask_timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for its answer.")] = 300,
     principal: Annotated[str | None, typer.Option(help="On whose behalf calls are made: by.principal.")] = None,
     role: Annotated[str | None, typer.Option(help="In which role: by.role of rules.")] = None,
+    principal_header: Annotated[
+        str | None, typer.Option(metavar="<name>", help="For http: header with the principal of each session.")
+    ] = None,
+    role_header: Annotated[
+        str | None, typer.Option(metavar="<name>", help="For http: header with the role of each session.")
+    ] = None,
     error_texts: Annotated[
         list[str] | None,
         typer.Option("--error-text", metavar="<pattern>", help="Beginning of results that are errors. Repeatable."),
@@ -70,6 +77,8 @@ def guard(
         raise InputError("name the MCP server: write its command after --, or its address as --url")
     if url is not None and not url.startswith(("http://", "https://")):
         raise InputError(f"--url {url}: expected an address that begins with http:// or https://")
+    if (principal_header or role_header) and transport == "stdio":
+        raise InputError("--principal-header and --role-header: need --transport http")
     domain = load_domain(env) if env is not None else None
     file = rules or (domain and domain.rules_file)
     if file is None:
@@ -84,15 +93,18 @@ def guard(
     if importlib.util.find_spec("mcp") is None:
         raise OperationalError("the guard of MCP servers needs the extra 'mcp': pip install 'lawtrace[mcp]'")
     from lawtrace.runs.integrations.guarded_session import GuardedSession
-    from lawtrace.runs.integrations.http_guard import serve_sessions
+    from lawtrace.runs.integrations.http_guard import ActorHeaders, serve_sessions
     from lawtrace.runs.integrations.mcp_guard import connector, serve_guard
     from lawtrace.solver.guard.log import GuardLog
 
     def tell(text: str) -> None:
         print_note(f"lawtrace guard: {text}")
 
+    guards: dict[str, Guard] = {}
+    always = Actor(principal, role)
+
     @contextmanager
-    def begin() -> Generator[GuardedSession]:
+    def begin(actor: Actor) -> Generator[GuardedSession]:
         conversation = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(4)}"
         with GuardLog(log, conversation) as opened:
             yield GuardedSession(
@@ -103,16 +115,17 @@ def guard(
                 on_arguable=on_arguable,
                 ask=None if ask is None else partial(_ask_command, shlex.split(ask), ask_timeout),
                 ask_timeout=ask_timeout,
-                principal=principal,
-                role=role,
+                principal=actor.principal,
+                role=actor.role,
                 error_texts=patterns,
                 regulation=domain.regulation if domain else None,
+                guards=guards,
                 tell=tell,
             )
 
     connect = connector(command=command or [], url=url, token=os.environ.get(TOKEN_VARIABLE), timeout=timeout)
     if transport == "stdio":
-        with begin() as session:
+        with begin(always) as session:
             serve_guard(session, connect, timeout)
         return CommandResult({**session.labels, "log": str(log)})
     if command and shutil.which(command[0]) is None:
@@ -121,7 +134,8 @@ def guard(
     token = given or (None if is_loopback(host) else secrets.token_urlsafe(24))
     if token != given:
         tell(f"clients must send: Authorization: Bearer {token}   (set {CLIENT_TOKEN_VARIABLE} to choose it)")
-    serve_sessions(begin, connect, timeout=timeout, host=host, port=port, token=token, tell=tell)
+    actors = ActorHeaders(principal_header, role_header, always)
+    serve_sessions(begin, connect, timeout=timeout, host=host, port=port, token=token, actors=actors, tell=tell)
     return CommandResult({"log": str(log)})
 
 

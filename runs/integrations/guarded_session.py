@@ -23,8 +23,11 @@ from lawtrace.solver.guard.asking import Ask
 from lawtrace.solver.guard.decisions import Allow, Call, Decision, OpenDuty, Refuse, Unchecked
 from lawtrace.solver.guard.guard import Guard
 from lawtrace.solver.guard.log import GuardLog, Recorder, is_recordable
+from lawtrace.solver.guard.snapshots import digest_of
 from lawtrace.solver.rules import Rule, check_rules
 
+MAX_SHARED: Final = 20
+"""Of how many lists of tools the sessions share a guard."""
 _ENVELOPE: Final = ("content", "structuredContent", "isError")
 _READ: Final = ("name", "description", "inputSchema", "outputSchema")
 
@@ -47,6 +50,7 @@ class GuardedSession:
         error_texts: tuple[str, ...] = (),
         regulation: Regulation | None = None,
         clock: Callable[[], float] = clocks.time,
+        guards: dict[str, Guard] | None = None,
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Begin a session.
@@ -64,6 +68,8 @@ class GuardedSession:
             error_texts: patterns for the beginning of results that are texts of errors.
             regulation: the text that refusals cite.
             clock: the time in seconds.
+            guards: of all sessions with the same options, which rules across sessions need: filled here, by rules and
+                tools.
             tell: takes what people should know at once, one sentence.
         """
         self.mode: Final[GuardMode] = mode
@@ -77,6 +83,7 @@ class GuardedSession:
         self._log: Final = Recorder(log, mode)
         self._regulation: Final = regulation
         self._clock: Final = clock
+        self._guards: Final = {} if guards is None else guards
         self._tell: Final = tell
         self._lock: Final = threading.RLock()
         self._imported: ImportedTools | None = None  # what the guard was made with
@@ -135,18 +142,26 @@ class GuardedSession:
 
     def _build(self, imported: "ImportedTools", unusable: dict[str, str]) -> None:
         self._imported, self._unusable = imported, unusable
-        self._guard = Guard(
-            [rule for rule in self._rules if rule.id not in unusable],
-            [imported.schema(name) for name in sorted(imported.names - SPEAKERS.keys())],
-            mode=self.mode,
-            on_undecided=self.fallback,
-            on_arguable="ask" if self._ask and self._on_arguable == "refuse" else self._on_arguable,
-            ask=self._ask,
-            ask_timeout=self._ask_timeout,
-            on_unknown=self.fallback,
-            clock=self._clock,
-            regulation=self._regulation,
-        ).open_session(principal=self._actor.principal, role=self._actor.role, session=self._actor.session)
+        rules = [rule for rule in self._rules if rule.id not in unusable]
+        tools = {name: imported.schema(name) for name in sorted(imported.names - SPEAKERS.keys())}
+        known = digest_of(rules, tools)
+        if (shared := self._guards.get(known)) is None:
+            shared = Guard(
+                rules,
+                tools.values(),
+                mode=self.mode,
+                on_undecided=self.fallback,
+                on_arguable="ask" if self._ask and self._on_arguable == "refuse" else self._on_arguable,
+                ask=self._ask,
+                ask_timeout=self._ask_timeout,
+                on_unknown=self.fallback,
+                clock=self._clock,
+                regulation=self._regulation,
+            )
+            if len(self._guards) < MAX_SHARED:
+                self._guards[known] = shared
+        by = self._actor
+        self._guard = shared.open_session(principal=by.principal, role=by.role, session=by.session, clock=self._clock)
         for call, event, time in self._happened:
             if event is not None:
                 self._guard.see(event)

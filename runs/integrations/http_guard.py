@@ -1,11 +1,13 @@
 """The guard of MCP servers at an address: each client session has a guarded session and a connection of its own.
 
-Sessions share nothing but the file of the log, so one client's look-up never serves another.
+Sessions share the file of the log, and what rules across sessions know; one client's look-up never serves another. Who
+acts is said by headers of each request, if they are named: a proxy sets them for the user who has logged in.
 """
 
 import signal
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from uuid import uuid4
 
@@ -15,6 +17,7 @@ from anyio.abc import TaskGroup, TaskStatus
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER, StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import RequestBodyLimitMiddleware
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -30,10 +33,32 @@ from lawtrace.runs.integrations.mcp_http import (
     shown_address,
 )
 from lawtrace.runs.network import bind_socket
-from lawtrace.schemas.errors import LawtraceError
+from lawtrace.schemas.errors import InputError, LawtraceError
+from lawtrace.schemas.events import Actor
 
-Begin = Callable[[], AbstractContextManager[GuardedSession]]
-"""Begins a guarded session, and ends its log."""
+Begin = Callable[[Actor], AbstractContextManager[GuardedSession]]
+"""Begins the guarded session of one who acts, and ends its log."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActorHeaders:
+    """Who acts in a session: the value of a header, where one is named, else always the same.
+
+    Whoever can write these headers can act as anyone, so only the proxy that sets them may reach the guard.
+    """
+
+    principal: str | None
+    role: str | None
+    otherwise: Actor
+
+    def read(self, headers: Headers) -> Actor:
+        """Raises InputError unless each header is there once, with a value: a proxy may have added one to that of a
+        client."""
+        named = {"principal": self.principal, "role": self.role}
+        found = {part: [text.strip() for text in headers.getlist(name)] for part, name in named.items() if name}
+        if wrong := next((part for part, values in found.items() if len(values) != 1 or not values[0]), None):
+            raise InputError(f"the header {named[wrong]} has to say once who acts")
+        return replace(self.otherwise, **{part: values[0] for part, values in found.items()})
 
 
 class GuardedSessions:
@@ -45,6 +70,7 @@ class GuardedSessions:
         connect: Connect,
         timeout: float,
         checks: TransportSecuritySettings,
+        actors: ActorHeaders,
         tell: Callable[[str], None],
     ) -> None:
         self.group: TaskGroup | None = None
@@ -52,8 +78,9 @@ class GuardedSessions:
         self._connect: Final = connect
         self._timeout: Final = timeout
         self._checks: Final = checks
+        self._actors: Final = actors
         self._tell: Final = tell
-        self._open: dict[str, StreamableHTTPServerTransport] = {}
+        self._open: dict[str, tuple[Actor, StreamableHTTPServerTransport]] = {}
         self._bounded: Final = RequestBodyLimitMiddleware(self._answer, MAX_BODY_BYTES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -65,27 +92,34 @@ class GuardedSessions:
             await self._bounded(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        name = Request(scope).headers.get(MCP_SESSION_ID_HEADER)
+        headers = Request(scope).headers
+        name = headers.get(MCP_SESSION_ID_HEADER)
+        try:
+            actor = self._actors.read(headers)
+        except InputError as error:
+            await PlainTextResponse(f"{error}\n", 403)(scope, receive, send)
+            return
+        whose, transport = self._open.get(name or "", (None, None))
         if name is None:
-            await self._open_session(scope, receive, send)
-        elif transport := self._open.get(name):
+            await self._open_session(actor, scope, receive, send)
+        elif transport is not None and whose == actor:  # to others there is no such session
             await transport.handle_request(scope, receive, send)
             if transport.is_terminated:
                 self._open.pop(name, None)
         else:
             await PlainTextResponse("Session not found\n", 404)(scope, receive, send)
 
-    async def _open_session(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _open_session(self, actor: Actor, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request without a session: only one that begins a session succeeds."""
         if len(self._open) >= MAX_SESSIONS:
             await PlainTextResponse("Too many open sessions\n", 503)(scope, receive, send)
             return
         name = uuid4().hex
         transport = StreamableHTTPServerTransport(name, security_settings=self._checks, idle_timeout=IDLE_SECONDS)
-        self._open[name] = transport
+        self._open[name] = actor, transport
         began = anyio.Event()
         assert self.group is not None
-        await self.group.start(self._run, name, transport, began)
+        await self.group.start(self._run, name, actor, transport, began)
         try:
             await transport.handle_request(scope, receive, send)
         finally:
@@ -93,7 +127,13 @@ class GuardedSessions:
                 await self._close(name, transport)
 
     async def _run(
-        self, name: str, transport: StreamableHTTPServerTransport, began: anyio.Event, *, task_status: TaskStatus[None]
+        self,
+        name: str,
+        actor: Actor,
+        transport: StreamableHTTPServerTransport,
+        began: anyio.Event,
+        *,
+        task_status: TaskStatus[None],
     ) -> None:
         """Guard one session. Nothing is connected before a client has begun it."""
         try:
@@ -111,7 +151,7 @@ class GuardedSessions:
                     async with held, anyio.create_task_group() as group:
                         group.start_soon(read)
                         await began.wait()
-                        await self._guard((held, writing))
+                        await self._guard(actor, (held, writing))
                         group.cancel_scope.cancel()
         except* (anyio.BrokenResourceError, anyio.ClosedResourceError):
             pass  # the client left
@@ -123,8 +163,8 @@ class GuardedSessions:
         finally:
             await self._close(name, transport)
 
-    async def _guard(self, client: tuple[Any, Any]) -> None:
-        with self._begin() as session:
+    async def _guard(self, actor: Actor, client: tuple[Any, Any]) -> None:
+        with self._begin(actor) as session:
             try:
                 async with self._connect() as server:
                     await McpGuard(session, client, server, self._timeout).run()
@@ -154,6 +194,7 @@ def serve_sessions(
     host: str,
     port: int,
     token: str | None,
+    actors: ActorHeaders,
     tell: Callable[[str], None],
 ) -> None:
     """Guard clients of ``http://HOST:PORT/mcp`` until the process is interrupted, then finish their sessions.
@@ -163,13 +204,14 @@ def serve_sessions(
         connect: connects it to the server.
         timeout: seconds in which the server has to answer, or to report progress.
         port: 0 picks a free port.
+        actors: who acts in a session; a request of another does not find it.
         token: sent by clients as ``Authorization: Bearer TOKEN``; None for no authentication.
         tell: takes what people should know, one sentence.
 
     Raises OperationalError if the address cannot be bound.
     """
     listening = bind_socket(host, port)
-    sessions = GuardedSessions(begin, connect, timeout, request_checks(host), tell)
+    sessions = GuardedSessions(begin, connect, timeout, request_checks(host), actors, tell)
     app: ASGIApp = sessions if token is None else TokenCheck(sessions, token)
     config = uvicorn.Config(app, log_level="critical", access_log=False, lifespan="off", timeout_graceful_shutdown=2)
     server = _Server(config)

@@ -145,7 +145,7 @@ class Guard:
             regulation = regulation or domain.regulation
             tools = domain
         self.mode: Final[GuardMode] = mode
-        self.tools: Final = read_tools(tools)
+        self.tools = read_tools(tools)
         self._rules: Final = tuple(rules)
         names = [rule.id for rule in self._rules]
         if twice := next((name for name in names if names.count(name) > 1), None):
@@ -192,6 +192,7 @@ class Guard:
             log: of the other session; none by default.
         """
         guard = copy.copy(self)
+        guard.tools = {**self.tools}
         guard._begin(clock or self._clock, log, Actor(principal, role, session))
         return guard
 

@@ -7,8 +7,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -84,6 +84,56 @@ async def test_sessions_are_apart_and_finished_when_the_guard_stops(lawtrace: Sh
     assert sorted(ends.values()) == [0, 1]
     assert {line["conversation"] for line in lines} == ends.keys(), "no session began for a request that was rejected"
     assert lawtrace("audit", "guard.jsonl", "--verify")[0] == 0
+
+
+FOUR_EYES = """
+[[rules]]
+id = "four-eyes"
+across_sessions = true
+formula = "forall p: G(PayBill(by.principal == p) -> O CheckAuthorization & !O CheckAuthorization(by.principal == p))"
+rationale = "Who pays is another than who has checked."
+"""
+
+
+@asynccontextmanager
+async def connected(address: str, principal: str) -> AsyncGenerator[Client]:
+    async with (
+        httpx2.AsyncClient(headers={"x-user": principal}, timeout=60) as known,
+        Client(streamable_http_client(address, http_client=known)) as client,
+    ):
+        yield client
+
+
+@pytest.mark.slow
+async def test_a_header_says_who_acts_in_a_session(tmp_path: Path) -> None:
+    (tmp_path / "rules.toml").write_text(FOUR_EYES)
+    words = ("--rules", str(tmp_path / "rules.toml"), "--principal-header", "X-User", "--role", "clerk")
+    bill = {"payee": "Power", "amount": 10}
+    with guarding(tmp_path, *words) as address:
+        async with connected(address, "ann") as anns, connected(address, "bob") as bobs:
+            await anns.call_tool("CheckAuthorization", {})
+            await anns.call_tool("PayBill", bill)
+            await bobs.call_tool("PayBill", bill)
+        async with httpx2.AsyncClient() as stranger:
+            greeting = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
+            for headers in ({}, {"x-user": " "}, [("x-user", "bob"), ("x-user", "ann")]):
+                given = [*OPENING.items(), *(headers.items() if isinstance(headers, dict) else headers)]
+                answer = await stranger.post(address, json=greeting, headers=given)
+                assert (answer.status_code, "X-User" in answer.text) == (403, True)
+            params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
+            opened = await stranger.post(
+                address, json={**greeting, "params": params}, headers={**OPENING, "x-user": "ann"}
+            )
+            name = {**OPENING, "mcp-session-id": opened.headers["mcp-session-id"]}
+            others = await stranger.post(address, json=greeting, headers={**name, "x-user": "bob"})
+            assert others.status_code == 404, "the session of ann is none of bob's"
+    lines = [json.loads(line) for line in (tmp_path / "guard.jsonl").read_text().splitlines()]
+    actors = {line["conversation"]: line["by"] for line in lines if line.get("note") == "session"}
+    assert {(by["principal"], by["role"]) for by in actors.values()} == {("ann", "clerk"), ("bob", "clerk")}
+    paid = [
+        (actors[line["conversation"]]["principal"], line["decision"]) for line in lines if line.get("tool") == "PayBill"
+    ]
+    assert [(who, "refused" in str(decision)) for who, decision in paid] == [("ann", True), ("bob", False)]
 
 
 @pytest.mark.slow
