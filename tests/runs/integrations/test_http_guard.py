@@ -90,8 +90,8 @@ FOUR_EYES = """
 [[rules]]
 id = "four-eyes"
 across_sessions = true
-formula = "forall p: G(PayBill(by.principal == p) -> O CheckAuthorization & !O CheckAuthorization(by.principal == p))"
-rationale = "Who pays is another than who has checked."
+formula = "forall p: G(GetAccountInformation(by.principal == p) -> !O CheckAuthorization(by.principal == p))"
+rationale = "Who looks is another than who has checked."
 """
 
 
@@ -105,15 +105,16 @@ async def connected(address: str, principal: str) -> AsyncGenerator[Client]:
 
 
 @pytest.mark.slow
-async def test_a_header_says_who_acts_in_a_session(tmp_path: Path) -> None:
+async def test_a_header_says_who_acts_in_a_session(lawtrace: Shell, tmp_path: Path) -> None:
     (tmp_path / "rules.toml").write_text(FOUR_EYES)
     words = ("--rules", str(tmp_path / "rules.toml"), "--principal-header", "X-User", "--role", "clerk")
-    bill = {"payee": "Power", "amount": 10}
+    look = ("GetAccountInformation", {"account_type": "checking"})
     with guarding(tmp_path, *words) as address:
         async with connected(address, "ann") as anns, connected(address, "bob") as bobs:
             await anns.call_tool("CheckAuthorization", {})
-            await anns.call_tool("PayBill", bill)
-            await bobs.call_tool("PayBill", bill)
+            async with connected(address, "ann") as again:
+                refused = [text_of(await client.call_tool(*look)) for client in (again, bobs)]
+        assert ["Not carried out" in text for text in refused] == [True, False]
         async with httpx2.AsyncClient() as stranger:
             greeting = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
             for headers in ({}, {"x-user": " "}, [("x-user", "bob"), ("x-user", "ann")]):
@@ -129,11 +130,8 @@ async def test_a_header_says_who_acts_in_a_session(tmp_path: Path) -> None:
             assert others.status_code == 404, "the session of ann is none of bob's"
     lines = [json.loads(line) for line in (tmp_path / "guard.jsonl").read_text().splitlines()]
     actors = {line["conversation"]: line["by"] for line in lines if line.get("note") == "session"}
+    assert lawtrace("audit", "guard.jsonl", "--verify")[0] == 0
     assert {(by["principal"], by["role"]) for by in actors.values()} == {("ann", "clerk"), ("bob", "clerk")}
-    paid = [
-        (actors[line["conversation"]]["principal"], line["decision"]) for line in lines if line.get("tool") == "PayBill"
-    ]
-    assert [(who, "refused" in str(decision)) for who, decision in paid] == [("ann", True), ("bob", False)]
 
 
 @pytest.mark.slow
