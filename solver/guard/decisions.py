@@ -276,6 +276,11 @@ def cite(rule: Rule, regulation: Regulation | None) -> str:
     return f"{where}: {sentence}" if where else sentence
 
 
+def cite_all(rules: Iterable[Rule], regulation: Regulation | None) -> tuple[str, ...]:
+    """What rules rest on, each once."""
+    return tuple(dict.fromkeys(cite(rule, regulation) for rule in rules))
+
+
 def _first_sentence(text: str) -> str:
     sentence = re.split(r"(?<=[.!?;])\s+(?=[A-Z(])", " ".join(text.split()), maxsplit=1)[0]
     words = sentence.split()

@@ -43,43 +43,30 @@ from lawtrace.solver.guard.decisions import (
     Refuse,
     Step,
     Unchecked,
-    cite,
+    cite_all,
     join_findings,
     read_call,
     steps_of,
 )
 from lawtrace.solver.guard.log import GuardLog, Recorder
+from lawtrace.solver.guard.objections import Objector
 from lawtrace.solver.guard.snapshots import VERSION, GuardOptions, Snapshot, digest_of, dump_snapshot, read_snapshot
 from lawtrace.solver.guard.tools import Tools, read_tools
 from lawtrace.solver.guard.traces import Entry, PossibleTraces, SessionTrace
 from lawtrace.solver.interpretations import enumerate_interpretations, explain_readings, question_groups
 from lawtrace.solver.rules import Rule, rules_across
 from lawtrace.solver.search.events.component import Component, compile_components
-from lawtrace.solver.search.events.event_search import (
-    Continuation,
-    Lost,
-    PendingOutcomes,
-    advise,
-    conflict,
-    decide,
-    is_allowed,
-    learn,
-)
-from lawtrace.solver.search.events.space import Path
+from lawtrace.solver.search.events.event_search import decide
 from lawtrace.solver.search.events.vocabulary import Representatives, Vocabulary
-from lawtrace.solver.search.problem import Answer, Budget, Found, Impossible, Unknown
+from lawtrace.solver.search.problem import Budget, Found, Impossible
 
 MAX_STEPS: Final = 3_000
 """How many events a decision tries by default."""
 
 _OF_A_CALL: Final[Mapping[TraceOutcome, str]] = {"broken": "ruled out", "kept": "allowed"}
 
-MAX_ADVICE: Final = 500
-"""How many events the search for what to do first, or for the rules to name, tries at most."""
 _Findings = Sequence[tuple[PossibleTraces, Sequence[Mapping[str, str]], Finding]]
 """What speaks against a call: where it is known, under which readings, and what."""
-_Traces = Sequence[tuple[Component, PendingOutcomes]]
-"""Possible traces, each with what the calls in its queue may become."""
 
 _logger = get_logger(__name__)
 
@@ -159,6 +146,7 @@ class Guard:
         self._groups: Final = question_groups(self._rules)
         self._questions: Final = {question.id: question for rule in self._rules for question in rule.questions}
         self._regulation: Final = regulation
+        self._objector: Final = Objector(self.tools, steps, regulation, advice=advice)
         apart, together = (
             [
                 (compile_components(some, self.tools), asks)
@@ -471,7 +459,7 @@ class Guard:
             for scope in self._scopes
             for number, compiled in enumerate(scope.compiled)
             if compiled.concerns(tool)
-            for one in self._objections(scope, number, results(compiled.vocabulary), now)
+            for one in self._objector.find(scope, number, results(compiled.vocabulary), now)
         ]
 
     def _decide(
@@ -535,116 +523,6 @@ class Guard:
         found = ReadingsVerdict(questions=questions, outcomes=tuple(outcomes))
         return found if found.readings_with("kept") else None
 
-    def _objections(
-        self, scope: PossibleTraces, number: int, made: Representatives, now: int
-    ) -> list[tuple[Sequence[Mapping[str, str]], Finding]]:
-        """The objections of the rules of a component to what a call may become, with the readings that lead to them."""
-        traces = [(trace.components[number], trace.pending(number)) for trace in scope.traces]
-        forced = [(whole, [*pending, made]) for whole, pending in traces]
-        if not scope.too_many and all(self._keeps_all(whole, events, now) for whole, events in forced):
-            return []
-        everyone = [(component, pending) for whole, pending in traces for component in whole.interpretations]
-        found: list[tuple[Sequence[Mapping[str, str]], Finding]] = []
-        for place, readings in enumerate(scope.compiled[number].readings):
-            several = [(whole.interpretations[place], pending) for whole, pending in traces]
-            advised = everyone if self._options.advice and all(finding.undecided for _, finding in found) else ()
-            if (finding := self._objection(scope, number, several, made, now, advised)) is not None:
-                found.append((readings, finding))
-        for whole, _ in traces:
-            whole.unite()
-        return found
-
-    def _keeps_all(self, whole: Component, forced: PendingOutcomes, now: int) -> bool:
-        """Whether a continuation that is quickly found keeps the rules of all readings."""
-        if len(whole.interpretations) == 1:
-            return False
-        answer = decide(whole, forced, now, Budget(self._options.steps), thorough=False)
-        if not isinstance(answer, Continuation):
-            return False
-        learn(whole, answer.result, answer.trace)
-        for component in whole.interpretations:
-            component.hint = answer.trace
-        return True
-
-    def _objection(
-        self, scope: PossibleTraces, number: int, traces: _Traces, made: Representatives, now: int, advised: _Traces
-    ) -> Finding | None:
-        """The objection of the rules that hold under some readings, in one of the possible traces.
-
-        `advised`: of all readings, in which advice should help; none if there is advice already.
-        """
-        unanswered = tuple(
-            entry.call
-            for entry in scope.unanswered
-            if entry.call is not None and scope.compiled[number].concerns(entry.call.tool)
-        )
-        undecided: Sequence[Rule] = scope.compiled[number].rules if scope.too_many else ()
-        for component, pending in traces:
-            answer = self._examine(component, [*pending, made], now)
-            if isinstance(answer, Impossible):
-                rules = [rule for rule in component.rules if rule.id in answer.rules]
-                first = self._first(component, pending, advised, made, rules, now) if advised else ()
-                return Finding(answer.rules, self._cited(rules), first, unanswered=unanswered)
-            if isinstance(answer, Unknown):
-                undecided = undecided or component.defended()
-        if not undecided:
-            return None
-        return Finding(tuple(rule.id for rule in undecided), undecided=True, unanswered=unanswered)
-
-    def _examine(self, component: Component, forced: PendingOutcomes, now: int) -> Answer[Path]:
-        """Whether the rules of a component can all be met; if not, with the rules that are in conflict."""
-        answer = decide(component, forced, now, Budget(self._options.steps))
-        while isinstance(answer, Impossible) and self._give_up(component, forced[:-1], now):
-            answer = decide(component, forced, now, Budget(self._options.steps))
-        if isinstance(answer, Continuation):
-            learn(component, answer.result, answer.trace)
-        elif isinstance(answer, Lost) and not answer.direct:
-            core = conflict(component, forced, answer.rules, now, Budget(self._options.steps))
-            return replace(answer, core=core)
-        return answer
-
-    def _give_up(self, component: Component, forced: PendingOutcomes, now: int) -> bool:
-        """Stop defending rules that are lost without the call in question; whether there were any."""
-        given_up = False
-        while isinstance(answer := decide(component, forced, now, Budget(self._options.steps)), Impossible):
-            with component.log.attempt():
-                component.advance_time(now)
-                lost = [rule.id for rule in component.broken()]
-            if not lost:
-                core = conflict(component, forced, answer.rules, now, Budget(self._options.steps))
-                lost = [obstacle.text for obstacle in core[-1:]]
-            for rule in lost:
-                component.give_up(rule)
-                _logger.warning("guard.lost", rule=rule)
-            given_up = True
-        if isinstance(answer, Found):
-            component.hint = answer.trace
-        return given_up
-
-    def _first(
-        self,
-        component: Component,
-        pending: PendingOutcomes,
-        others: _Traces,
-        made: Representatives,
-        rules: Sequence[Rule],
-        now: int,
-    ) -> tuple[Step, ...]:
-        """What to do so that the call is allowed. ``rules``: that object to it in one trace. ``others``: all traces."""
-        # What to do first depends on what the calls that have not returned become.
-        if pending or all(component.always_broken(event) for event in made.events):
-            return ()
-        budget = Budget(min(self._options.steps, MAX_ADVICE))
-        advice = advise(component, made.events, rules, now, budget)
-        if advice is None:
-            return ()
-        later = replace(made, events=[replace(event, time=advice.time) for event in made.events])
-        steps = [*(Representatives([event]) for event in advice.events), later]
-        for other, waiting in others:
-            if other is not component and not is_allowed(other, [*waiting, *steps], now, budget):
-                return ()
-        return steps_of(advice.events, now, advice.time, self.tools)
-
     def _time(self, time: int | None) -> int:
         time = int(self._clock()) if time is None else time
         for scope in reversed(self._scopes):  # time goes back in none
@@ -653,12 +531,9 @@ class Guard:
 
     # Words
 
-    def _cited(self, rules: Iterable[Rule]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(cite(rule, self._regulation) for rule in rules))
-
     def _duty(self, component: Component, rule: Rule, steps: Sequence[Step]) -> OpenDuty:
         named = tuple(step for step in steps if step.call is not None and step.call.tool in rule.tools)
-        return OpenDuty(rule.id, self._cited([rule]), component.open_values(rule), named, rule.under)
+        return OpenDuty(rule.id, cite_all([rule], self._regulation), component.open_values(rule), named, rule.under)
 
     # Snapshots
 
