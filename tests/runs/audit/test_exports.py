@@ -164,6 +164,17 @@ def test_oscal_states_say_what_was_found(lawtrace: Shell, tmp_path: Path, words:
     assert {*related} == {titles["checked: broken"], titles["recorded: undetermined"]}
 
 
+def test_oscal_fits_the_published_models(lawtrace: Shell, tmp_path: Path, words: tuple[str | Path, ...]) -> None:
+    """Those of compliance-trestle, which are made from the published schema."""
+    models = pytest.importorskip("trestle.oscal.assessment_results", reason="needs the package compliance-trestle")
+    lawtrace(*words, "--format", "oscal")
+    document = json.loads((tmp_path / "audit.oscal.json").read_text(encoding="utf-8"))
+    models.Model.model_validate(document)
+    document["assessment-results"]["results"][0]["findings"][0]["target"]["status"]["state"] = "unknown"
+    with pytest.raises(ValueError, match="not-satisfied"):
+        models.Model.model_validate(document)
+
+
 @pytest.mark.parametrize(
     ("given", "code"),
     [

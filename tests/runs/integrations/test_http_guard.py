@@ -116,15 +116,13 @@ async def test_a_header_says_who_acts_in_a_session(lawtrace: Shell, tmp_path: Pa
                 refused = [text_of(await client.call_tool(*look)) for client in (again, bobs)]
         assert ["Not carried out" in text for text in refused] == [True, False]
         async with httpx2.AsyncClient() as stranger:
-            greeting = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
-            for headers in ({}, {"x-user": " "}, [("x-user", "bob"), ("x-user", "ann")]):
-                given = [*OPENING.items(), *(headers.items() if isinstance(headers, dict) else headers)]
-                answer = await stranger.post(address, json=greeting, headers=given)
+            about = {"name": "a", "version": "1"}
+            params: dict[str, object] = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": about}
+            greeting: dict[str, object] = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+            for given in ([], [("x-user", " ")], [("x-user", "bob"), ("x-user", "ann")]):
+                answer = await stranger.post(address, json=greeting, headers=[*OPENING.items(), *given])
                 assert (answer.status_code, "X-User" in answer.text) == (403, True)
-            params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
-            opened = await stranger.post(
-                address, json={**greeting, "params": params}, headers={**OPENING, "x-user": "ann"}
-            )
+            opened = await stranger.post(address, json=greeting, headers={**OPENING, "x-user": "ann"})
             name = {**OPENING, "mcp-session-id": opened.headers["mcp-session-id"]}
             others = await stranger.post(address, json=greeting, headers={**name, "x-user": "bob"})
             assert others.status_code == 404, "the session of ann is none of bob's"
