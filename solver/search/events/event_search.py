@@ -124,8 +124,11 @@ def _decide(component: Component, forced: PendingOutcomes, now: int, budget: Bud
 
 def _keeps_all(component: Component, forced: Path, path: Path, now: int) -> bool:
     distances = component.replay_pending(forced, now)
-    if path:
-        distances = component.replay(path)
+    for event in path:
+        if distances is None:
+            return False
+        component.feed(event)
+        distances = component.distances()
     return distances is not None and not any(distances)
 
 
