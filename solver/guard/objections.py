@@ -55,14 +55,12 @@ class Objector:
         forced = [(whole, [*pending, made]) for whole, pending in traces]
         if not scope.too_many and all(self._keeps_all(whole, events, now) for whole, events in forced):
             return []
-        # Then no rule is lost without the call, under any reading.
-        kept = all(self._keeps_all(whole, pending, now) for whole, pending in traces)
         everyone = [(component, pending) for whole, pending in traces for component in whole.interpretations]
         found: list[tuple[Sequence[Mapping[str, str]], Finding]] = []
         for place, readings in enumerate(scope.compiled[number].readings):
             several = [(whole.interpretations[place], pending) for whole, pending in traces]
             advised = everyone if self._advice and all(finding.undecided for _, finding in found) else ()
-            if (finding := self._objection(scope, number, several, made, now, advised, kept=kept)) is not None:
+            if (finding := self._objection(scope, number, several, made, now, advised)) is not None:
                 found.append((readings, finding))
         for whole, _ in traces:
             whole.unite()
@@ -81,20 +79,11 @@ class Objector:
         return True
 
     def _objection(
-        self,
-        scope: PossibleTraces,
-        number: int,
-        traces: _Traces,
-        made: Representatives,
-        now: int,
-        advised: _Traces,
-        *,
-        kept: bool,
+        self, scope: PossibleTraces, number: int, traces: _Traces, made: Representatives, now: int, advised: _Traces
     ) -> Finding | None:
         """The objection of the rules that hold under some readings, in one of the possible traces.
 
-        `advised`: of all readings, in which advice should help; none if there is advice already. `kept`: whether all
-        rules can be kept without the call.
+        `advised`: of all readings, in which advice should help; none if there is advice already.
         """
         unanswered = tuple(
             entry.call
@@ -103,7 +92,7 @@ class Objector:
         )
         undecided: Sequence[Rule] = scope.compiled[number].rules if scope.too_many else ()
         for component, pending in traces:
-            answer = self._examine(component, [*pending, made], now, kept=kept)
+            answer = self._examine(component, [*pending, made], now)
             if isinstance(answer, Impossible):
                 rules = [rule for rule in component.rules if rule.id in answer.rules]
                 first = self._first(component, pending, advised, made, rules, now) if advised else ()
@@ -114,10 +103,10 @@ class Objector:
             return None
         return Finding(tuple(rule.id for rule in undecided), undecided=True, unanswered=unanswered)
 
-    def _examine(self, component: Component, forced: PendingOutcomes, now: int, *, kept: bool) -> Answer[Path]:
+    def _examine(self, component: Component, forced: PendingOutcomes, now: int) -> Answer[Path]:
         """Whether the rules of a component can all be met; if not, with the rules that are in conflict."""
         answer = decide(component, forced, now, Budget(self._steps))
-        while isinstance(answer, Impossible) and not kept and self._give_up(component, forced[:-1], now):
+        while isinstance(answer, Impossible) and self._give_up(component, forced[:-1], now):
             answer = decide(component, forced, now, Budget(self._steps))
         if isinstance(answer, Continuation):
             learn(component, answer.result, answer.trace)

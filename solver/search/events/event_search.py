@@ -124,11 +124,8 @@ def _decide(component: Component, forced: PendingOutcomes, now: int, budget: Bud
 
 def _keeps_all(component: Component, forced: Path, path: Path, now: int) -> bool:
     distances = component.replay_pending(forced, now)
-    for event in path:
-        if distances is None:
-            return False
-        component.feed(event)
-        distances = component.distances()
+    if path:
+        distances = component.replay(path)
     return distances is not None and not any(distances)
 
 
