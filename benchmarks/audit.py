@@ -20,10 +20,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.store.task_file import read_task_rows
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.events import Event
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.rules import load_rules
 from lawtrace.solver.traces import replay
 

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable
 from random import Random
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.spec import (
     BOOLEAN,
     MONEY,
@@ -40,6 +39,7 @@ from lawtrace.environments.spec import (
     success_result,
     value_of,
 )
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.lint.declarations import lint_declaration
 from lawtrace.solver.lint.findings import RuleSetAnalysis
 from lawtrace.solver.lint.rule_sets import analyse_rules

@@ -25,7 +25,6 @@ from datetime import datetime
 from pathlib import Path
 
 from benchmarks.audit import conversations, traces
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.audit.sources.reading import find_transcripts
 from lawtrace.runs.stages.artifacts import RULES as RULES_FILE
 from lawtrace.runs.stages.cluster_jobs import Cluster, Unit
@@ -36,6 +35,7 @@ from lawtrace.runs.store.merging import merge_event_logs
 from lawtrace.schemas.log_entries import Context, Entry, MessageSent, ModelCalled, RequestMessage
 from lawtrace.schemas.recipe import Recipe, TaskOptions
 from lawtrace.schemas.task_rows import TraceRow
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.rules import load_rules
 
 TASKS = Path("docs/tasks/1.3/telehealth.jsonl")

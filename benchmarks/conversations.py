@@ -26,11 +26,11 @@ from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.participants import CodeCheck, Objections
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.roles.instruction_roles import INSTRUCTION_GENERATOR, Draft
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.schemas.call_options import CallOptions, ConversationOptions
 from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.model_spec import ModelSpec, Parameters
+from lawtrace.solver.declarations.loader import load_domain
 
 SPEC = ModelSpec.parse("openai:loopback")
 BANKING = load_domain("banking").environment

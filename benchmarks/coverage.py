@@ -9,10 +9,10 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
-from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.trace_options import TRACE_MODES
 from lawtrace.solver.coverage.coverage_analysis import analyse_coverage
+from lawtrace.solver.declarations.loader import PAPER_DOMAINS, load_domain
 from lawtrace.solver.rules import Rule, load_rules
 
 

@@ -21,7 +21,6 @@ from pathlib import Path
 from benchmarks.published.domains import PUBLISHED_DOMAINS
 from benchmarks.published.logisafetybench import import_tasks
 from benchmarks.published_evaluator import MEASURED, evaluate
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.sandbox import Program, Returned, Sandbox, SandboxPool, Toolset
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.scoring.judge import judge
@@ -29,6 +28,7 @@ from lawtrace.runs.stages.attempts_stage import AnswerExecutor
 from lawtrace.runs.stages.submitted_programs import read_programs
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer, Execution
+from lawtrace.solver.declarations.loader import load_domain
 
 
 @dataclass(frozen=True, slots=True)

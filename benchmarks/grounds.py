@@ -11,9 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
 from lawtrace.environments.spec.types import Choice
 from lawtrace.schemas.errors import InputError
+from lawtrace.solver.declarations.loader import BUILT_IN_DOMAINS, Domain, load_domain
 from lawtrace.solver.lint.rule_grounds import find_ungrounded
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 

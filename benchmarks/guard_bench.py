@@ -53,7 +53,6 @@ from string import Template
 from typing import Any
 
 from benchmarks.guard_decisions import ROOT, Wanted, drawn
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.tool_schemas.arguments import ArgumentCheck
 from lawtrace.environments.tool_schemas.forms import as_mcp
@@ -61,6 +60,7 @@ from lawtrace.environments.tool_schemas.schemas import ToolSchema
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.events import Event
+from lawtrace.solver.declarations.loader import BUILT_IN_DOMAINS, Domain
 from lawtrace.solver.guard.decisions import Call, Decision, Refuse
 from lawtrace.solver.guard.guard import Guard
 from lawtrace.solver.guard.tools import read_tools

@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
@@ -28,6 +27,7 @@ from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Objection
 from lawtrace.schemas.events import Event, Json
+from lawtrace.solver.declarations.loader import BUILT_IN_DOMAINS
 from lawtrace.solver.guard.decisions import Call, Decision, Refuse
 from lawtrace.solver.guard.guard import Guard
 from lawtrace.solver.masking.instructions import requested_calls

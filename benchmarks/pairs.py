@@ -8,8 +8,8 @@ import statistics
 import sys
 import time
 
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.runs.stages.traces_stage import contrast_pairs
+from lawtrace.solver.declarations.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.solver.rules import load_rules
 from lawtrace.solver.search.smt.sequence_encoding import SolverUse
 

@@ -20,9 +20,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from lawtrace.environments.domains.loader import PAPER_DOMAINS
 from lawtrace.runs.release.task_set import read_manifest
 from lawtrace.runs.store.task_file import find_task_file, read_task_rows
+from lawtrace.solver.declarations.loader import PAPER_DOMAINS
 
 RELEASED = Path(__file__).parents[1] / "docs" / "tasks"
 VERSION = "1.3"

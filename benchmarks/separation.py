@@ -12,8 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from random import Random
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.solver.coverage.rule_mutants import rule_mutants
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.rules import load_rules
 from lawtrace.solver.search.problem import Found, Proof
 from lawtrace.solver.separation.answers import Separation

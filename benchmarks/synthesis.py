@@ -19,7 +19,6 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import RowsResult
@@ -28,6 +27,7 @@ from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser
 from lawtrace.schemas.events import Event, Json
 from lawtrace.schemas.trace_options import TraceMode
 from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.declarations.loader import PAPER_DOMAINS, load_domain
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.planner.trace_spec import TraceSpec
 from lawtrace.solver.rules import Rule, load_rules

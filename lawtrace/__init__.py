@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from lawtrace._judge import RuleSet, TraceVerdict, judge, load_environment, load_rules
     from lawtrace._run import Run, Verdicts, load_run, run
     from lawtrace.agents.guarded_tools import GuardedAgent, GuardedWorkbench
-    from lawtrace.environments.domains.loader import Domain
     from lawtrace.runs.audit.audit import Audit, audit
     from lawtrace.schemas.audit_rows import AuditRow
     from lawtrace.schemas.errors import InputError, LawtraceError, OperationalError
     from lawtrace.schemas.events import Event
     from lawtrace.schemas.recipe import Recipe
+    from lawtrace.solver.declarations.loader import Domain
     from lawtrace.solver.guard.decisions import (
         Allow,
         Call,
@@ -85,7 +85,7 @@ _NAMES = {
     "_judge": ("RuleSet", "TraceVerdict", "judge", "load_environment", "load_rules"),
     "_run": ("Run", "Verdicts", "load_run", "run"),
     "agents.guarded_tools": ("GuardedAgent", "GuardedWorkbench"),
-    "environments.domains.loader": ("Domain",),
+    "solver.declarations.loader": ("Domain",),
     "runs.audit.audit": ("Audit", "audit"),
     "schemas.audit_rows": ("AuditRow",),
     "schemas.errors": ("InputError", "LawtraceError", "OperationalError"),

@@ -8,13 +8,13 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.scoring.judge import RuleJudge
 from lawtrace.schemas.errors import InputError, describe_validation_error
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.questions import Legality, ReadingsVerdict
 from lawtrace.schemas.verdict_rows import RuleVerdict
+from lawtrace.solver.declarations.loader import Domain, load_domain
 from lawtrace.solver.rules import Rule, check_rules
 from lawtrace.solver.rules import load_rules as read_rules
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from lawtrace.environments.domains.loader import Domain
 from lawtrace.runs.stages.submitted_programs import SubmittedRow, read_programs
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import UsableRows, read_usable_rows
@@ -15,6 +14,7 @@ from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.errors import InputError, Problem
 from lawtrace.schemas.verdict_rows import OUTCOMES, Verdict
+from lawtrace.solver.declarations.loader import Domain
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
-from lawtrace.environments.domains.loader import is_folder
 from lawtrace.environments.toml_file import read_toml
 from lawtrace.prompts.loader import PUBLISHED
 from lawtrace.schemas.call_options import BUILT_IN_PROMPT, CallOptions, PromptOptions
@@ -20,6 +19,7 @@ from lawtrace.schemas.errors import InputError, describe_validation_error, near_
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.model_spec import ModelSpec
 from lawtrace.schemas.recipe import Recipe, RoleModelOptions, RuleOptions
+from lawtrace.solver.declarations.loader import is_folder
 
 Checked = TypeVar("Checked", bound=BaseModel)
 Words = TypeVar("Words", bound=PromptOptions)

@@ -18,13 +18,13 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from lawtrace.environments.domains.loader import is_folder
 from lawtrace.prompts.loader import Prompts
 from lawtrace.runs.recipe_file import with_values
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.recipe import Recipe
+from lawtrace.solver.declarations.loader import is_folder
 
 MAX_VARIANTS = 256
 

@@ -17,7 +17,6 @@ from typing import Any, cast
 
 from benchmarks.published.domains import PUBLISHED_DOMAINS, PublishedDomain
 from benchmarks.published.records import describe_row_error, parse_json_list
-from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Sandbox
 from lawtrace.environments.spec.declaration import Environment
@@ -31,6 +30,7 @@ from lawtrace.schemas.errors import InputError, Problem
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.task_rows import PublishedCase
+from lawtrace.solver.declarations.loader import Domain, load_domain
 from lawtrace.solver.rules import Rule, check_rules
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.runtime.simulation import call_duration
 from lawtrace.runs.dockets import planned_matters
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.tasks import trace_of
 from lawtrace.schemas.task_rows import TraceRow
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.planner.schedules import ScheduleSearch
 from lawtrace.solver.rules import load_rules
 

@@ -12,7 +12,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.tool_schemas.given_tools import read_given_tools
@@ -34,6 +33,7 @@ from lawtrace.runs.audit.workers import AuditedTools, AuditJob, AuditUnit, Judge
 from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.errors import InputError, LawtraceError
 from lawtrace.schemas.events import Json
+from lawtrace.solver.declarations.loader import Domain, load_domain
 from lawtrace.solver.rules import Rule, check_rules, load_rules, rules_across
 
 if TYPE_CHECKING:

@@ -19,7 +19,6 @@ from uuid import NAMESPACE_URL, uuid5
 
 from pydantic_core import from_json
 
-from lawtrace.environments.domains.loader import Domain
 from lawtrace.runs.audit.audit import COLUMNS, Audit, flat_records
 from lawtrace.runs.audit.findings import AuditFindings
 from lawtrace.runs.audit.options import AuditOptions
@@ -33,6 +32,7 @@ from lawtrace.runs.web.render import make_environment, render
 from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.choices import AuditFormat
 from lawtrace.schemas.verdict_rows import RuleVerdict
+from lawtrace.solver.declarations.loader import Domain
 from lawtrace.solver.rules import Rule
 
 _LINE: Final = re.compile(r"(.*), line (\d+)")

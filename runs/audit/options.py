@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.audit.audit import Audit, audit
 from lawtrace.runs.audit.sources.reading import find_files
 from lawtrace.runs.audit.summary import AuditSummary
@@ -14,6 +13,7 @@ from lawtrace.runs.store.stage_files import file_digest, write_lines
 from lawtrace.runs.store.stage_store import stage_key
 from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.models import StrictModel
+from lawtrace.solver.declarations.loader import load_domain
 
 
 class AuditOptions(StrictModel):

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from typing import Self, cast
 
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.tool_schemas.schemas import ToolSchema, make_environment
 from lawtrace.runs.audit.all_sessions import AllSessions
@@ -24,6 +23,7 @@ from lawtrace.runs.audit.sources.reading import AnyTranscript, read_transcript
 from lawtrace.runs.audit.summary import AuditSummary, Tally
 from lawtrace.runs.audit.versions import compare_rules
 from lawtrace.schemas.audit_rows import AuditRow
+from lawtrace.solver.declarations.loader import BUILT_IN_DOMAINS, Domain, load_domain
 from lawtrace.solver.rules import Rule, rules_across
 
 BATCH = 64

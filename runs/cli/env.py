@@ -10,7 +10,6 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
 from lawtrace.environments.regulations.regulation import MANUAL, Act, Provision
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.environments.spec.tools import Tool
@@ -20,6 +19,7 @@ from lawtrace.runs.cli.progress import ProgressBars
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.questions import Question
+from lawtrace.solver.declarations.loader import BUILT_IN_DOMAINS, Domain, load_domain
 from lawtrace.solver.lint.cross_references import CrossReference, CrossReferences, cross_reference
 from lawtrace.solver.rules import Definition, Rule, RuleKind, check_rules, load_rules
 

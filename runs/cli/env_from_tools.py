@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.tool_schemas.folder import write_tools_folder
 from lawtrace.environments.tool_schemas.reading import find_tool_schemas
 from lawtrace.environments.tool_schemas.schemas import declare_tool, environment_name
 from lawtrace.runs.report.command_result import CommandResult, Note
 from lawtrace.runs.report.text import visible
 from lawtrace.schemas.errors import InputError
+from lawtrace.solver.declarations.loader import BUILT_IN_DOMAINS, load_domain
 
 SHOWN = 10
 """How many lines of a kind are printed."""

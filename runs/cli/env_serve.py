@@ -11,7 +11,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.runs.cli.options import NameArgument
 from lawtrace.runs.cli.output import print_json, print_note
 from lawtrace.runs.cli.output_files import check_folder
@@ -19,6 +18,7 @@ from lawtrace.runs.integrations.judged_session import JudgedSession, SessionSetu
 from lawtrace.runs.store.task_file import find_tasks, read_tasks
 from lawtrace.schemas.choices import ShieldMode, Style
 from lawtrace.schemas.errors import InputError, OperationalError
+from lawtrace.solver.declarations.loader import Domain, load_domain
 from lawtrace.solver.rules import check_rules, load_rules
 
 TOKEN_VARIABLE = "LAWTRACE_TOKEN"  # noqa: S105 (the name of a variable)

@@ -16,7 +16,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.tool_schemas.outcomes import read_error_texts
 from lawtrace.runs.cli.env_serve import TOKEN_VARIABLE
 from lawtrace.runs.cli.output import print_note
@@ -25,6 +24,7 @@ from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.schemas.choices import Fallback, GuardMode
 from lawtrace.schemas.errors import InputError, LawtraceError, OperationalError
 from lawtrace.schemas.events import Actor, known_parts
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.guard.decisions import Permission, PermissionRequest
 from lawtrace.solver.guard.guard import Guard
 from lawtrace.solver.rules import load_rules

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lawtrace.agents.conversations.formalized_group import FormalizedGroup, GivenJudgment
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.cli import options
 from lawtrace.runs.cli.output_files import check_output
 from lawtrace.runs.cli.rules_extract import read_regulation
@@ -24,6 +23,7 @@ from lawtrace.runs.web.review.rule_items import RuleReview
 from lawtrace.runs.web.review.session_items import SessionReview
 from lawtrace.runs.web.review.task_items import TaskReview
 from lawtrace.schemas.errors import InputError
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.rules import load_rule_file
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.cli.options import EnvironmentOption, RulesOption
 from lawtrace.runs.cli.output import make_table
@@ -22,6 +21,7 @@ from lawtrace.schemas.events import Json
 from lawtrace.schemas.findings import MutationScore
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.coverage.mutations import measure_mutation_score
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.lint.findings import RuleSetAnalysis
 from lawtrace.solver.lint.rule_examples import ExampleFinding, count_examples, run_examples
 from lawtrace.solver.lint.rule_grounds import Ungrounded, find_ungrounded

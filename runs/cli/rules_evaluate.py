@@ -10,7 +10,6 @@ import typer
 from rich.console import RenderableType
 
 from lawtrace.agents.conversations.formalized_group import FormalizedGroup, rules_of
-from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.regulations.regulation import article_of
 from lawtrace.runs.cli.options import EnvironmentOption
 from lawtrace.runs.cli.output import make_table
@@ -34,6 +33,7 @@ from lawtrace.runs.tasks import trace_of
 from lawtrace.schemas.errors import InputError, input_errors
 from lawtrace.schemas.task_rows import TraceRow
 from lawtrace.solver.automata.automaton import Automaton
+from lawtrace.solver.declarations.loader import Domain, load_domain
 from lawtrace.solver.rule_transforms import same_rule
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 from lawtrace.solver.traces import Trace

@@ -12,7 +12,6 @@ import typer
 from rich.console import RenderableType
 
 from lawtrace.agents.conversations.formalized_group import FormalizedGroup
-from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.regulations.published_law import read_published_law, regulation_files
 from lawtrace.environments.regulations.regulation import Regulation, load_regulation
 from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags, stage_recipe
@@ -29,6 +28,7 @@ from lawtrace.runs.stages.rules_stage import count_extraction
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.runs.web.export import export_report, tables_beside
 from lawtrace.schemas.errors import InputError, OperationalError
+from lawtrace.solver.declarations.loader import Domain
 
 RESTATED = ".toml"
 _MOST_WARNINGS = 5

@@ -10,7 +10,6 @@ import typer
 from pydantic import TypeAdapter
 from rich.console import RenderableType
 
-from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.spec.state import encode_state
 from lawtrace.runs.cli.options import EnvironmentOption
 from lawtrace.runs.cli.output import make_table
@@ -20,6 +19,7 @@ from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.coverage.rule_mutants import RuleMutant, rule_mutants
+from lawtrace.solver.declarations.loader import Domain, load_domain
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 from lawtrace.solver.search.problem import Found, Proof, Unknown
 from lawtrace.solver.separation.answers import SeparatingTrace, Separation

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from lawtrace.environments.domains.loader import is_folder
 from lawtrace.environments.toml_file import read_toml
 from lawtrace.runs.call_plan import plan_of
 from lawtrace.runs.cli.options import ClusterOption, FailUnderOption, ShardOption
@@ -31,6 +30,7 @@ from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import RunResumed
 from lawtrace.schemas.recipe import Recipe
+from lawtrace.solver.declarations.loader import is_folder
 
 if TYPE_CHECKING:
     from lawtrace.runs.full_run import FinishedRun

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from lawtrace.agents.concurrency import run_in_worker_thread
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
 from lawtrace.environments.progress import NoProgress
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.cli.output import best_habits
@@ -30,6 +29,7 @@ from lawtrace.schemas.findings import MutationKind, Survivor
 from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.validity_rows import Changes
 from lawtrace.solver.coverage.mutations import measure_mutation_score
+from lawtrace.solver.declarations.loader import BUILT_IN_DOMAINS
 from lawtrace.solver.traces import Trace
 
 WRITING_ROLES = ("instruction_generator", "independent_reader", "masking_evaluator")

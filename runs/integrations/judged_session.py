@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.runtime.attempt_session import AttemptSession
 from lawtrace.environments.runtime.session import CallResult, Session
 from lawtrace.environments.spec.state import State
@@ -22,6 +21,7 @@ from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.choices import ShieldMode, Style
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.tool_conversation import AttemptLimits
+from lawtrace.solver.declarations.loader import Domain
 from lawtrace.solver.guard.shield import Shields
 from lawtrace.solver.rules import Rule
 

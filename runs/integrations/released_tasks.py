@@ -7,7 +7,6 @@ from typing import Any, Self
 
 from lawtrace.agents.prompt_context import request_text, tools_system
 from lawtrace.agents.scripted.user_automaton import ScriptedUser
-from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.runtime.session import Session
 from lawtrace.runs.recipe_file import validate_options
 from lawtrace.runs.stages.attempted_tasks import AttemptedTasks
@@ -17,6 +16,7 @@ from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.recipe import Recipe
+from lawtrace.solver.declarations.loader import Domain
 
 
 @lru_cache(maxsize=8)

@@ -7,7 +7,6 @@ from pathlib import Path
 from random import Random
 from typing import Final, Self, TypeVar
 
-from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.state import encode_state
 from lawtrace.runs.release.task_set import read_manifest, read_measured
@@ -27,6 +26,7 @@ from lawtrace.schemas.questions import Legality
 from lawtrace.schemas.validity_rows import GoalVerdict, MeasuredSet, SessionKind, SolverAttempt
 from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.solver.coverage.mutations import mutants_of
+from lawtrace.solver.declarations.loader import Domain
 from lawtrace.solver.interpretations import judge_legality, question_groups
 from lawtrace.solver.masking.instructions import requested_calls
 from lawtrace.solver.trace_notation import tell_session

@@ -22,7 +22,6 @@ from typing import Final, Literal
 from pydantic import ValidationError
 
 from lawtrace.agents.roles.extraction_roles import quoted_in
-from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.prompts.loader import DEFAULT_PROMPTS
 from lawtrace.runs.release.sessions import JudgedSession
@@ -37,6 +36,7 @@ from lawtrace.schemas.validity_rows import (
     LawJudgment,
     SolverAdjudication,
 )
+from lawtrace.solver.declarations.loader import Domain
 
 PER_SHEET: Final = 20
 Role = Literal["annotator", "adjudicator"]

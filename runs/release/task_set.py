@@ -36,7 +36,6 @@ from jinja2 import Environment, StrictUndefined
 from pydantic import ValidationError
 
 from lawtrace.agents.prompt_context import PromptContext, RegulationText, program_system, request_text
-from lawtrace.environments.domains.loader import Domain
 from lawtrace.runs.stages.gate import habit_finding
 from lawtrace.runs.store.stage_files import file_digest, read_rows, read_text, read_usable_rows, write_rows, write_text
 from lawtrace.runs.store.task_file import ERRATA, REFERENCES, digest_rules, digest_written_rules, write_tasks
@@ -47,6 +46,7 @@ from lawtrace.schemas.findings import HabitRow, MutationKind
 from lawtrace.schemas.models import FrozenModel, StrictModel
 from lawtrace.schemas.quality_rows import CHECKS, QualityRow
 from lawtrace.schemas.validity_rows import Changes, Erratum, MeasuredSet, Prompt
+from lawtrace.solver.declarations.loader import Domain
 from lawtrace.solver.rules import Rule
 
 ENDINGS = ("jsonl", "quality.jsonl", "parquet", "rules.parquet")

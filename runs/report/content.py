@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.report.text import cut, show_value
 from lawtrace.runs.scoring.ablation import Ablation
@@ -28,6 +27,7 @@ from lawtrace.schemas.findings import Coverage, Findings, ModelBaseline
 from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.verdict_rows import Verdict
 from lawtrace.solver.coverage.measures import measure_coverage
+from lawtrace.solver.declarations.loader import Domain, load_domain
 
 MOST_CHARACTERS = 300
 """Of a setting."""

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 from lawtrace.agents.conversations.trace_writing import WrittenPrograms, write_programs
-from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.spec.state import encode_state
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.execution import run_program
@@ -13,6 +12,7 @@ from lawtrace.schemas.events import Event
 from lawtrace.schemas.findings import BaselineRow, ModelBaseline
 from lawtrace.schemas.log_entries import Context
 from lawtrace.solver.coverage.measures import measure_coverage
+from lawtrace.solver.declarations.loader import Domain
 from lawtrace.solver.rules import Rule
 
 

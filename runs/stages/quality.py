@@ -27,7 +27,6 @@ from functools import cached_property
 from lawtrace.agents.concurrency import gather
 from lawtrace.agents.conversations.instruction_writing import read_instruction
 from lawtrace.agents.roles.instruction_roles import RequestReading
-from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Sandbox
@@ -44,6 +43,7 @@ from lawtrace.schemas.findings import HabitRow
 from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.quality_rows import Check, QualityFinding, QualityRow
 from lawtrace.schemas.task_rows import request_id
+from lawtrace.solver.declarations.loader import Domain
 from lawtrace.solver.lint.rule_grounds import ungrounded_rules
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.instructions import check_reader_calls, find_leaks, find_missing, find_unknowable

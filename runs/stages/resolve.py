@@ -9,7 +9,6 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from lawtrace.environments.domains.loader import Domain, is_folder, load_domain
 from lawtrace.environments.regulations.published_law import (
     all_files,
     files_digest,
@@ -25,6 +24,7 @@ from lawtrace.runs.tasks import Task
 from lawtrace.runs.variants import Variant, variants_of
 from lawtrace.schemas.errors import InputError, describe_validation_error, input_errors
 from lawtrace.schemas.recipe import Recipe
+from lawtrace.solver.declarations.loader import Domain, is_folder, load_domain
 from lawtrace.solver.rule_transforms import check_tool_subset, restrict_rules
 from lawtrace.solver.rules import Rule, load_rules
 

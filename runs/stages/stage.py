@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from pydantic import BaseModel
 
 from lawtrace.agents.event_log import EventLog
-from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.regulations.published_law import PublishedLaw
 from lawtrace.environments.regulations.regulation import Regulation
@@ -24,6 +23,7 @@ from lawtrace.schemas.choices import RoleName
 from lawtrace.schemas.errors import InputError, LawtraceError, OperationalError
 from lawtrace.schemas.model_spec import ENDPOINTS, ModelSpec
 from lawtrace.schemas.recipe import Recipe
+from lawtrace.solver.declarations.loader import Domain
 from lawtrace.solver.rules import Rule
 
 if TYPE_CHECKING:  # a plan of the calls waits for no client of a model

@@ -10,7 +10,6 @@ from typing import Generic, Self
 from lawtrace.agents.concurrency import gather, run_in_worker_thread
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.environments.domains.loader import environment_files, is_folder
 from lawtrace.environments.regulations.published_law import all_files
 from lawtrace.environments.sandbox import Sandbox
 from lawtrace.runs.stages.cluster_jobs import Bundle, CallRecords, Given, ModelAccess, Product, Unit
@@ -21,6 +20,7 @@ from lawtrace.runs.store.stage_files import file_digest
 from lawtrace.runs.store.stage_store import AnyFile, Products
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.recipe import Recipe
+from lawtrace.solver.declarations.loader import environment_files, is_folder
 
 Prepare = Callable[[StageContext, Products, ExitStack], Callable[[Given], Awaitable[Product]]]
 """Prepares a worker for a stage: from context and inputs to what makes a unit. A function of a module, since other

@@ -10,7 +10,6 @@ from typing import Final
 
 from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.agents.conversations.instruction_writing import InstructionResult, write_instruction
-from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.progress import StageProgress
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.sandbox import Sandbox
@@ -32,6 +31,7 @@ from lawtrace.schemas.findings import TaskFunnel
 from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.task_rows import CallRow, TraceRow, request_id
+from lawtrace.solver.declarations.loader import Domain
 from lawtrace.solver.habits.selection import MOST_ROUNDS
 from lawtrace.solver.lint.rule_grounds import ungrounded_rules
 from lawtrace.solver.masking.instructions import requested_calls

@@ -19,7 +19,6 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import Field
 
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.store.stage_files import UsableRows, describe_row_error, numbered_lines, write_rows
 from lawtrace.runs.store.stage_store import StageFile
@@ -30,6 +29,7 @@ from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.recipe import TaskOptions
 from lawtrace.schemas.task_rows import TaskRow
 from lawtrace.schemas.verdict_rows import Verdict
+from lawtrace.solver.declarations.loader import BUILT_IN_DOMAINS, Domain, load_domain
 from lawtrace.solver.interpretations import question_groups
 from lawtrace.solver.rules import Rule, check_rules
 

@@ -7,7 +7,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.regulations.regulation import Provision
 from lawtrace.runs.report.run_kinds import GradedUnit
 from lawtrace.runs.report.task_view import view_task
@@ -16,6 +15,7 @@ from lawtrace.runs.store.event_log_queries import conversation_numbers
 from lawtrace.runs.web.page_frame import Pages
 from lawtrace.runs.web.page_lists import natural_key, paginate, parameters, sort_rows
 from lawtrace.schemas.errors import InputError
+from lawtrace.solver.declarations.loader import BUILT_IN_DOMAINS, load_domain
 
 
 class AttemptPages(Pages):

@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final, Self, get_args
 
-from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.logs import get_logger
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.tool_schemas.arguments import ArgumentCheck
@@ -31,6 +30,7 @@ from lawtrace.schemas.choices import Fallback, GuardMode, OnArguable
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import SPEAKERS, Actor, CallOutcome, Event, Json, message_event
 from lawtrace.schemas.questions import ReadingsVerdict, TraceOutcome
+from lawtrace.solver.declarations.loader import Domain, load_domain
 from lawtrace.solver.guard.asking import Ask, ask_and_await, ask_and_wait
 from lawtrace.solver.guard.decisions import (
     Allow,

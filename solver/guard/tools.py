@@ -5,11 +5,11 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
-from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.runtime.documentation import argument_schema, result_schema
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.tool_schemas.given_tools import read_given_tools
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
+from lawtrace.solver.declarations.loader import Domain, load_domain
 
 Tools = Domain | Environment | str | PathLike[str] | Mapping[str, Any] | Iterable[Any]
 """An environment, its name or folder; or what `read_given_tools` reads: schemas of OpenAI, Anthropic or MCP, functions,

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.schemas.events import Event, Json
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.rules import check_rules, load_rules
 
 FOLDER = Path(__file__).parents[2] / "docs" / "audits" / "airline"

@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from lawtrace.environments import spec
-from lawtrace.environments.domains.loader import load_domain
+from lawtrace.solver.declarations.loader import load_domain
 from tests.support.shell import Shell
 
 ROOT = Path(__file__).parents[2]

@@ -8,11 +8,11 @@ from typing import cast
 import pytest
 from pydantic import BaseModel
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.audit.sources.mapped_lines import LogMapping
 from lawtrace.runs.recipe_file import load_recipe
 from lawtrace.schemas.attempt_rows import Answer
 from lawtrace.schemas.recipe import Recipe
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.lint.rule_examples import run_examples
 from lawtrace.solver.rules import read_rule_file
 from tests.support.pages import LEGAL, PAGES, ROOT, blocks, check_command, commands, links

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.store.task_file import read_task_rows
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.lint.rule_examples import run_examples
 from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.rules import check_rules, load_rules, read_rule_file

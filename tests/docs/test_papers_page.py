@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.sections import make_run_report
+from lawtrace.solver.declarations.loader import load_domain
 from tests.support.pages import ROOT
 from tests.support.report_content import make_content
 

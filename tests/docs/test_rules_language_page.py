@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.terms import FUNCTIONS
 from lawtrace.solver.monitoring.first_order import FirstOrderMonitor, FirstOrderRule

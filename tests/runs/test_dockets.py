@@ -7,7 +7,6 @@ from random import Random
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
@@ -20,6 +19,7 @@ from lawtrace.schemas.attempt_rows import Answer, Attempt, Execution
 from lawtrace.schemas.errors import SearchError
 from lawtrace.schemas.task_rows import Docket, TraceRow
 from lawtrace.schemas.verdict_rows import Verdict
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.planner.dockets import DocketWriter, find_queue
 from lawtrace.solver.planner.schedules import NoSchedule, ScheduleSearch
 from lawtrace.solver.rules import load_rules

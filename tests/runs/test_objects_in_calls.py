@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.runtime.documentation import argument_schema
 from lawtrace.runs.store.task_file import read_task_rows
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.planner.completion import Completer
 from lawtrace.solver.planner.requests import RequestWriter
 from lawtrace.solver.rules import load_rules

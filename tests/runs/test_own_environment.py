@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.domains import loader
-from lawtrace.environments.domains.loader import Domain, load_domain, load_folder
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.solver.declarations import loader
+from lawtrace.solver.declarations.loader import Domain, load_domain, load_folder
 from tests.support.shell import Shell
 
 RECIPE = """

@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.recipe_file import load_recipe
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_task_rows
 from lawtrace.schemas.verdict_rows import FAILURE_MODES, OUTCOMES, Verdict
+from lawtrace.solver.declarations.loader import load_domain
 from tests.support.latex import check_latex
 from tests.support.openai_server import serving
 from tests.support.playing import play, role_of

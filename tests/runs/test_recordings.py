@@ -9,13 +9,13 @@ import pytest
 
 from lawtrace.agents.conversations.rule_proposal import invalid_rules
 from lawtrace.agents.roles.rule_answers import Proposal
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.stages.artifacts import FORMALIZED
 from lawtrace.runs.store import recording
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.task_file import write_tasks
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.log_entries import MessageSent, ModelCalled
+from lawtrace.solver.declarations.loader import load_domain
 from tests.support.bank_task import make_task
 from tests.support.openai_server import serving
 from tests.support.shell import Shell

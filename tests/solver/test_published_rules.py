@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
 from lawtrace.schemas.events import Event
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.automata.operations import equivalent
+from lawtrace.solver.declarations.loader import PAPER_DOMAINS, load_domain
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.syntax import And, body_of
 from lawtrace.solver.monitoring.monitor import Monitor

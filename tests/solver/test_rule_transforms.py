@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.schemas.errors import InputError
 from lawtrace.solver.automata.operations import product
+from lawtrace.solver.declarations.loader import Domain, load_domain
 from lawtrace.solver.rule_transforms import check_tool_subset, implies, merge_rules, restrict_rules
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.schemas.errors import FormulaError, InputError
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 
 SETTING = load_domain("banking")

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from random import Random
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.state import State
 from lawtrace.schemas.events import FromResult, Json, Origin, SaidByUser
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.masking.requests import AskedRequest, Secret
 from lawtrace.solver.traces import PlannedCall
 

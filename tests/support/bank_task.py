@@ -1,9 +1,9 @@
 """A banking task with a synthesized trace and a fixed instruction."""
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.tasks import Task, trace_row
 from lawtrace.schemas.instructions import Instruction
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import load_rules
 from lawtrace.solver.traces import literal_calls, print_program

@@ -1,7 +1,7 @@
 """Reference traces of the banking environment with its curated rules, for several test modules."""
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.domains.loader import load_domain
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import load_rules
 

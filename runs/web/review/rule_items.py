@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from lawtrace.environments.domains.loader import Domain
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.web.review.decisions import ReviewItem
 from lawtrace.schemas.errors import InputError
+from lawtrace.solver.declarations.loader import Domain
 from lawtrace.solver.lint.rule_sets import RuleExamples, find_rule_examples
 from lawtrace.solver.rules import Rule, RuleExample, RuleFile, check_rules
 

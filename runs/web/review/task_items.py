@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lawtrace.environments.domains.loader import Domain
 from lawtrace.runs.report.text import show_call
 from lawtrace.runs.store.task_file import write_tasks
 from lawtrace.runs.tasks import Task
 from lawtrace.runs.web.review.decisions import ReviewItem
 from lawtrace.schemas.choices import STYLES, Style
+from lawtrace.solver.declarations.loader import Domain
 from lawtrace.solver.masking.instructions import check_wording, find_leaks
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace

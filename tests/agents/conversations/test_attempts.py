@@ -13,12 +13,12 @@ from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.prompt_context import PromptContext, RegulationText
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.runtime.session import Session
 from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.log_entries import Context, MessageSent, ModelCalled
 from lawtrace.schemas.model_spec import ModelSpec
 from lawtrace.schemas.tool_conversation import AttemptLimits, ToolConversation
+from lawtrace.solver.declarations.loader import load_domain
 from tests.support.openai_server import Answer, Raw, Status, calling, serving
 
 INSTRUCTION = Instruction(style="goal", text="Pay the bill.", variables={"amount_1": 12.5})

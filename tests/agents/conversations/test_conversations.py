@@ -11,9 +11,9 @@ from lawtrace.agents.conversations.rule_proposal import find_flaws, propose_rule
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.roles.rule_answers import Proposal, ProposedRule
 from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
-from lawtrace.environments.domains.loader import PAPER_DOMAINS, Domain, load_domain
 from lawtrace.schemas.choices import RoleName, Style
 from lawtrace.schemas.log_entries import Context, MessageSent
+from lawtrace.solver.declarations.loader import PAPER_DOMAINS, Domain, load_domain
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import load_rules
 from lawtrace.solver.traces import Trace

@@ -9,10 +9,10 @@ from autogen_core.models import AssistantMessage
 from lawtrace.agents.conversations.formalization import Formalizing
 from lawtrace.agents.conversations.formalized_group import provision_groups
 from lawtrace.agents.event_log import MemoryEventLog
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.model_spec import ModelSpec
+from lawtrace.solver.declarations.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.solver.rules import load_rules
 from tests.support.playing import PLAYED
 from tests.support.transcripts import Cast

@@ -10,12 +10,12 @@ from autogen_core.models import LLMMessage
 from lawtrace.agents.conversations.formalization import Formalizing
 from lawtrace.agents.conversations.formalized_group import FormalizedGroup, GivenJudgment, provision_groups, rules_of
 from lawtrace.agents.event_log import MemoryEventLog
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.schemas.choices import Feedback
 from lawtrace.schemas.errors import NotRecorded
 from lawtrace.schemas.log_entries import Context, MessageSent
 from lawtrace.schemas.model_spec import ModelSpec
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.separation.separation import Separator
 from tests.support.transcripts import Cast, Script
 

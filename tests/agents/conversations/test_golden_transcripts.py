@@ -16,8 +16,8 @@ from autogen_core.models import LLMMessage
 from lawtrace.agents.conversations.instruction_writing import write_instruction
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.schemas.log_entries import Context
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import load_rules
 from tests.agents.conversations.test_attempts import act

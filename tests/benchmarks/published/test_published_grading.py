@@ -14,7 +14,6 @@ from benchmarks.published.grading import AUDIT_CHECK, judge_attempts_published, 
 from benchmarks.published.logisafetybench import import_tasks
 from benchmarks.published.mock_tools import MOCKS, BankMock, LockMock
 from lawtrace.environments.domains.banking import ENVIRONMENT as BANKING
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.sandbox import Returned, Sandbox, SandboxPool
 from lawtrace.runs.report.run_comparison import read_side
 from lawtrace.runs.scoring.judge import judge
@@ -27,6 +26,7 @@ from lawtrace.schemas.events import Event, Json
 from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.task_rows import PublishedCase
 from lawtrace.schemas.verdict_rows import Verdict, make_verdict
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.rules import Rule
 from tests.support.answers import execute_answers
 from tests.support.profile_comparison import compare_profiles

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.banking.entities import PAYEES, SESSION, TRANSACTIONS
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.runtime.simulation import compile_tool
 from lawtrace.environments.spec.samplers import Amount, DayAfter, DayBefore, Digits, FieldValue, OneOf, WordsOf
 from lawtrace.environments.spec.types import WrongFormat, WrongType
+from lawtrace.solver.declarations.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.solver.lint.initial_states import EmptyDomainError, sample_arguments
 
 SEEDS = st.integers(0, 2**32)

@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.schemas.errors import InputError
+from lawtrace.solver.declarations.loader import load_domain
 
 DECLARATION = """
 from lawtrace.environments.spec import Environment

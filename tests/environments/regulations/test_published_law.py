@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.regulations.published_law import (
     PublishedLaw,
     all_files,
@@ -15,6 +14,7 @@ from lawtrace.environments.regulations.published_law import (
 )
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.schemas.errors import InputError
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.rules import load_rules
 from tests.support.published import DATA, published_text
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from lawtrace.environments.documents.law_parser import read_legal_text
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.regulations.regulation import Provision, load_regulation
 from lawtrace.schemas.errors import InputError
+from lawtrace.solver.declarations.loader import BUILT_IN_DOMAINS, load_domain
 from tests.support.published import DATA, published_text
 
 HEAD = 'id = "R"\ntitle = "T"\nsource = "S"\nrestated = true\n'

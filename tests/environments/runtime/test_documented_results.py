@@ -7,10 +7,10 @@ from typing import Any, cast
 
 import pytest
 
-from lawtrace.environments.domains.loader import PAPER_DOMAINS
 from lawtrace.environments.runtime.documentation import document_tool
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.state import decode_state
+from lawtrace.solver.declarations.loader import PAPER_DOMAINS
 from tests.support.environment_fixtures import FIXTURES, TOOLS
 from tests.support.published import published_text
 

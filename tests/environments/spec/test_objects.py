@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.runtime.documentation import argument_schema, document_tool, result_schema
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec import (
@@ -25,6 +24,7 @@ from lawtrace.environments.spec import (
 from lawtrace.environments.spec.samplers import EachField, FieldsOf, OneOf
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.masking.surface_forms import value_spans
 from lawtrace.solver.masking.wording import format_value
 from tests.support.trip_desk import TRIP_DESK

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.audit.findings import MAX_EVENTS, MAX_OF_RULE, AuditFindings, show_conversation
 from lawtrace.runs.audit.judging import TranscriptAuditor
 from lawtrace.runs.audit.transcripts import Transcript
 from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.events import Event, message_event
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.rules import Rule, load_rules
 from tests.support.audited_payments import PAID, PAY, called, said, write_rules
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.audit.annotations import Annotations, read_annotations
 from lawtrace.runs.audit.judging import TranscriptAuditor
 from lawtrace.runs.audit.labels import DEFAULT_CHOICE, LabelChoice, read_label_choice
@@ -16,6 +15,7 @@ from lawtrace.runs.scoring.metrics import wilson_interval
 from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.rules import Rule
 from tests.support.audited_payments import CHECKED, PAID, RECORDED, conversation, write_log, write_rules
 from tests.support.shell import Shell

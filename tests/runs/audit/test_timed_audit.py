@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.audit.judging import TranscriptAuditor
 from lawtrace.runs.audit.sources.reading import read_transcripts
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.schemas.audit_rows import AuditRow
 from lawtrace.schemas.events import Event
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.rules import Rule
 
 DEADLINE = Rule(id="audit", formula="G(CheckAuthorization -> F[<= 1h] RecordAuditEvent)")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.audit import workers
 from lawtrace.runs.audit.tally import MAX_EXAMPLES
 from lawtrace.runs.audit.transcripts import Transcript
 from lawtrace.runs.audit.workers import AuditJob, judge_batches
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.rules import Rule
 from tests.support.audited_payments import CHECKED, PAID, PAY, said
 

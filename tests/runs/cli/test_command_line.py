@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.solver.declarations.loader import BUILT_IN_DOMAINS
 from tests.support.bank_law import write_bank_law
 from tests.support.openai_server import serving
 from tests.support.playing import play

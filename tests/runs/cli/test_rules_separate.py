@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.spec.state import decode_state
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.rules import load_rules
 from tests.support.shell import Shell
 

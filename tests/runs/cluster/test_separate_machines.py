@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.solver.declarations.loader import load_domain
 from tests.support.bank_law import write_bank_law
 from tests.support.openai_server import OpenAIServer, calling, serving
 from tests.support.playing import play

@@ -15,12 +15,12 @@ from random import Random
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.task_file import read_task_rows
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Attempt
 from lawtrace.schemas.verdict_rows import RuleVerdict, Verdict
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.rules import load_rules
 from tests.support.shell import Shell, run_command
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from lawtrace.environments.domains.loader import PAPER_DOMAINS
 from lawtrace.environments.sandbox import SandboxPool
 from lawtrace.runs.release.task_set import ReleaseManifest, canary_of, check_release, read_manifest, task_files
 from lawtrace.runs.scoring.judge import judge
@@ -17,6 +16,7 @@ from lawtrace.schemas.attempt_rows import Answer
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.quality_rows import QualityRow
 from lawtrace.schemas.validity_rows import Prompt
+from lawtrace.solver.declarations.loader import PAPER_DOMAINS
 from tests.support.answers import execute_answers
 from tests.support.released import NEWEST
 from tests.support.shell import Shell, run_command

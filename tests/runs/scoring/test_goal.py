@@ -7,7 +7,6 @@ from random import Random
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.state import decode_state, encode_state
 from lawtrace.runs.scoring.judge import RuleJudge, judge
@@ -16,6 +15,7 @@ from lawtrace.schemas.attempt_rows import Answer, Attempt, Execution
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.verdict_rows import Verdict
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.rules import Definition, Rule, load_rules
 
 Call = tuple[str, dict[str, Json]]

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from lawtrace.agents.conversations.formalized_group import FormalizedGroup, FormalizerResult
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.regulations.regulation import article_of
 from lawtrace.runs.scoring.rule_behaviour import BehaviourScore, JudgedSet, cites, score_behaviour
 from lawtrace.runs.scoring.session_bank import BankSession, make_sessions
 from lawtrace.runs.stages.artifacts import FORMALIZED
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.questions import Question, Reading
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.rules import Rule
 from tests.support.shell import Shell
 

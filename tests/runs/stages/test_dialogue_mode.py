@@ -14,7 +14,6 @@ from pydantic import ValidationError
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.scripted.baseline_policies import play_calls
-from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.sandbox import Limits, Sandbox, SandboxPool
 from lawtrace.runs.call_plan import plan_of
 from lawtrace.runs.scoring.judge import judge
@@ -32,6 +31,7 @@ from lawtrace.schemas.log_entries import MessageSent
 from lawtrace.schemas.recipe import AttemptOptions, DialogueOptions, Recipe, RoleModelOptions, TaskOptions
 from lawtrace.schemas.tool_conversation import AttemptLimits
 from lawtrace.schemas.verdict_rows import Verdict
+from lawtrace.solver.declarations.loader import Domain
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, literal_calls
 from tests.support.openai_server import calling, serving

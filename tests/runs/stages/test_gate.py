@@ -5,7 +5,6 @@ from functools import cache
 
 import pytest
 
-from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.spec.state import encode_state
 from lawtrace.runs.stages.gate import Side, gate_findings, habit_finding
 from lawtrace.runs.store.task_file import read_tasks
@@ -15,6 +14,7 @@ from lawtrace.schemas.findings import HabitRow
 from lawtrace.schemas.habits import Habit
 from lawtrace.schemas.questions import Question, Reading
 from lawtrace.schemas.task_rows import End, Harbour
+from lawtrace.solver.declarations.loader import Domain
 from lawtrace.solver.habits.refusals import reasons_to_decline, refusing_session
 from lawtrace.solver.masking.instructions import requested_calls
 from lawtrace.solver.traces import Trace, replay

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
 from lawtrace.runs.report.build_tables import habit_table
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.sections import make_run_report
@@ -16,6 +15,7 @@ from lawtrace.runs.tasks import Task
 from lawtrace.schemas.findings import HabitRow
 from lawtrace.schemas.recipe import AttemptOptions
 from lawtrace.schemas.task_rows import Contrast
+from lawtrace.solver.declarations.loader import PAPER_DOMAINS, load_domain
 from tests.support.released import tasks_of
 from tests.support.runs import SMALL, run
 from tests.support.shell import Shell

@@ -15,7 +15,6 @@ from benchmarks.published.domains import PUBLISHED_DOMAINS
 from benchmarks.published.logisafetybench import import_tasks
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.sandbox import Sandbox
 from lawtrace.runs.stages.quality import check_tasks
 from lawtrace.runs.stages.resolve import inputs_of
@@ -30,6 +29,7 @@ from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.quality_rows import CHECKS, Check, QualityRow
 from lawtrace.schemas.recipe import Recipe, TaskOptions
 from lawtrace.schemas.task_rows import Contrast, TraceRow
+from lawtrace.solver.declarations.loader import Domain, load_domain
 from lawtrace.solver.rules import Rule, load_rules
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "logisafety"

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from lawtrace.agents.prompt_context import PromptContext, RegulationText, tools_system
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.regulations.published_law import read_published_law
 from lawtrace.runs.stages.artifacts import ATTEMPTS, EXTRACTED_RULES
 from lawtrace.runs.stages.pipeline import TASK_STAGES
@@ -18,6 +17,7 @@ from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.task_rows import CallRow, Contrast
+from lawtrace.solver.declarations.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.solver.rules import Rule, load_rules
 from tests.support.bank_law import write_bank_law
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from lawtrace.agents.prompt_context import stated_start
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.sandbox import Limits, SandboxPool
 from lawtrace.environments.spec.clock import Clock
@@ -21,6 +20,7 @@ from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.log_entries import FunctionCalled
 from lawtrace.schemas.tool_conversation import ToolConversation, Turn
 from lawtrace.schemas.verdict_rows import Verdict
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.rules import Rule
 from tests.support.answers import execute_answers
 from tests.support.incident_room import EMPTY, INCIDENT_ROOM, START

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.sandbox import SandboxPool
 from lawtrace.runs.recipe_file import validate_options
 from lawtrace.runs.report.content import load_run_content
@@ -17,6 +16,7 @@ from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.recipe import AttemptOptions
 from lawtrace.schemas.tool_conversation import Turn
+from lawtrace.solver.declarations.loader import load_domain
 from tests.support.answers import execute_answers
 from tests.support.openai_server import calling, serving
 from tests.support.runs import SMALL, run

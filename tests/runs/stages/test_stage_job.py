@@ -9,13 +9,13 @@ from pathlib import Path
 
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.sandbox import Sandbox
 from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.schemas.recipe import Recipe, RegulationOptions
+from lawtrace.solver.declarations.loader import load_domain
 from tests.support.bank_law import write_bank_law
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.stages.traces_stage import TracePlan, synthesize_traces
 from lawtrace.schemas.task_rows import TraceRow
 from lawtrace.schemas.trace_options import TraceConstraints
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.rules import load_rules
 
 BANKING, DESK = load_domain("banking"), load_domain("privacy_desk")

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.violations import Verdict
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.automata.operations import equivalent, product
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.conditions import AndCondition, Comparison, Condition, IsTrue, NotCondition, OrCondition
 from lawtrace.solver.logic.parser import parse

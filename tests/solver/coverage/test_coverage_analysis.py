@@ -6,7 +6,6 @@ from random import Random
 import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.spec.state import Row, State
 from lawtrace.schemas.errors import SearchError
 from lawtrace.schemas.trace_options import ToolPair, TraceMode
@@ -14,6 +13,7 @@ from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.coverage.certificates import Certificate, Certifier
 from lawtrace.solver.coverage.coverage_analysis import CoverageAnalysis, analyse_coverage, most_new_first, traces_needed
 from lawtrace.solver.coverage.measures import measure_rules
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.sequence_graph import ToolSequence

@@ -1,8 +1,8 @@
 """Mutation testing: detection of mutated compliance calls by the rules."""
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.solver.coverage.mutations import measure_mutation_score, mutants_of
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import Rule, load_rules
 

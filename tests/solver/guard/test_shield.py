@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.runtime.session import REFUSED_BY_SHIELD, Session
 from lawtrace.schemas.events import Json
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.guard.shield import Shields
 from lawtrace.solver.monitoring.monitor import Monitor
 from lawtrace.solver.rules import Rule, load_rules

@@ -3,8 +3,8 @@
 import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.regulations.regulation import Provision, Regulation
+from lawtrace.solver.declarations.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.solver.lint.cross_references import CrossReference, cross_reference
 from lawtrace.solver.rules import Rule, load_rules
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from lawtrace.environments.domains.loader import PAPER_DOMAINS, Domain, load_domain
 from lawtrace.environments.spec.agenda import Happening
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import Delete, Effect, Insert, Update
@@ -20,6 +19,7 @@ from lawtrace.environments.spec.terms import argument, constant
 from lawtrace.environments.spec.tools import Fails, FromUser, Parameter, Phrases, Tool
 from lawtrace.environments.spec.types import MOMENT, TEXT
 from lawtrace.schemas.errors import InputError
+from lawtrace.solver.declarations.loader import PAPER_DOMAINS, Domain, load_domain
 from lawtrace.solver.lint.declarations import DeclarationIssue, check_deadlines, lint_declaration
 from lawtrace.solver.lint.rule_grounds import find_ungrounded
 from lawtrace.solver.rules import Rule, load_rules

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.schemas.questions import Question, Reading
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.rules import Rule
 

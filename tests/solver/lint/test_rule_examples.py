@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.schemas.errors import InputError
+from lawtrace.solver.declarations.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.solver.lint.rule_examples import count_examples, run_examples
 from lawtrace.solver.rules import read_rule_file
 from lawtrace.solver.trace_notation import read_trace

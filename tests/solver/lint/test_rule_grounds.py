@@ -2,9 +2,9 @@
 
 import pytest
 
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.schemas.questions import Question, Reading
+from lawtrace.solver.declarations.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.solver.lint.rule_grounds import find_ungrounded
 from lawtrace.solver.rules import Rule, load_rules
 

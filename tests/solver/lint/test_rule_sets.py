@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lawtrace.environments.domains.banking import ENVIRONMENT as BANKING
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.spec.compliance import pending_events
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import RowsResult
@@ -21,6 +20,7 @@ from lawtrace.environments.spec.terms import constant
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, Parameter, Phrases, Tool
 from lawtrace.environments.spec.types import TEXT, TEXTS
 from lawtrace.solver.automata.compiler import compile_formula
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.lint.findings import RuleFinding, RuleSetAnalysis
 from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.logic.parser import parse

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.schemas.errors import FormulaError
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.logic.signature import ANYTHING, NUMBER, TEXT, Declared, ToolSignature, environment_signature
 from lawtrace.solver.logic.type_check import check_formula

@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.schemas.errors import FormulaError
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic.entailment import visibly_entails
 from lawtrace.solver.logic.normal_form import normal_form

@@ -5,9 +5,9 @@ from random import Random
 
 import pytest
 
-from lawtrace.environments.domains.loader import PAPER_DOMAINS, load_domain
 from lawtrace.schemas.trace_options import TraceMode
 from lawtrace.solver.automata.compiler import compile_formula
+from lawtrace.solver.declarations.loader import PAPER_DOMAINS, load_domain
 from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.planner.product import Product

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.spec.state import decode_state, encode_state
 from lawtrace.runs.report.outcome_lines import OutcomeLine
 from lawtrace.runs.report.outcome_tables import verdict_table
@@ -22,6 +21,7 @@ from lawtrace.schemas.attempt_rows import Answer, Attempt, Execution
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.questions import Question, Reading
 from lawtrace.schemas.verdict_rows import Verdict
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.interpretations import enumerate_interpretations, holds, is_active, question_groups
 from lawtrace.solver.planner.completion import Completer
 from lawtrace.solver.planner.ends import EndSearch, PlannedEnd

@@ -6,11 +6,11 @@ from random import Random
 import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.schemas.errors import SearchError
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.trace_options import TraceMode
 from lawtrace.solver.coverage.measures import measure_coverage
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.planner import product as product_module
 from lawtrace.solver.planner.argument_choices import ArgumentChooser
 from lawtrace.solver.planner.product import Product

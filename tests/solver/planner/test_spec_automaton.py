@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.planner.product import SpecAutomaton
 from lawtrace.solver.planner.transition_system import TransitionSystem, transition_system

@@ -9,13 +9,13 @@ from random import Random
 import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import Row, State
 from lawtrace.schemas.errors import SearchError
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.trace_options import TraceMode
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.planner.trace_spec import mode_formulas
 from lawtrace.solver.rules import Rule, load_rules

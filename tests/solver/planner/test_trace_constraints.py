@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.schemas.errors import InputError, SearchError
 from lawtrace.schemas.trace_options import TraceConstraints, TraceMode
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.logic.syntax import Atom
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.planner.trace_spec import TraceSpec, adjacent_pairs, completed_calls_automaton, counting_automaton

@@ -5,12 +5,12 @@ from random import Random
 
 import pytest
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.schemas.questions import Question, Reading
 from lawtrace.solver.coverage.rule_mutants import rule_mutants
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.rules import Rule, load_rules
 from lawtrace.solver.search.problem import Budget, Found, Proof, Unknown

@@ -7,7 +7,6 @@ from starlette.testclient import TestClient
 
 from lawtrace.agents.conversations.formalized_group import AskedSession, FormalizedGroup, GivenJudgment
 from lawtrace.agents.roles.extraction_roles import regulation_title
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.stages.artifacts import FORMALIZED
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.web.append_log import AppendLog
@@ -15,6 +14,7 @@ from lawtrace.runs.web.review.session_items import SessionReview
 from lawtrace.runs.web.review.session_pages import SessionPages
 from lawtrace.runs.web.server import make_app
 from lawtrace.schemas.questions import TraceOutcome
+from lawtrace.solver.declarations.loader import load_domain
 from tests.support.browser import needs_browser, open_page, serve_command
 
 LAW = load_domain("banking").regulation

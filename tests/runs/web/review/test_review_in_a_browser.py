@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.store.stage_files import write_rows
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.rules import load_rules
 from tests.support.browser import needs_browser, open_page, serve_command
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.web.append_log import AppendLog
 from lawtrace.runs.web.review.decisions import OpinionRow
 from lawtrace.runs.web.review.review_pages import ReviewPages
 from lawtrace.runs.web.review.rule_items import RuleReview
 from lawtrace.runs.web.server import make_app
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.rules import Rule, RuleFile, load_rule_file, load_rules
 
 BANKING = load_domain("banking")

@@ -7,13 +7,13 @@ from typing import cast
 import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.compliance import pending_events
 from lawtrace.schemas.events import Event, Json
 from lawtrace.schemas.trace_options import TraceMode
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
+from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.trace_spec import TraceSpec, mode_formulas

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, PAPER_DOMAINS, load_domain
 from lawtrace.environments.runtime.simulation import CandidateRows, CompiledTool, Transition, compile_tool
 from lawtrace.environments.spec.logic import Logic
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import Value
 from lawtrace.schemas.events import CallOutcome
+from lawtrace.solver.declarations.loader import BUILT_IN_DOMAINS, PAPER_DOMAINS, load_domain
 from lawtrace.solver.search.smt.symbolic_logic import SymbolicLogic
 from tests.support.translation_check import SHARES, Openness, disagreements, draw_case, sequence_disagreements
 

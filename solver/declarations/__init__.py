@@ -1,0 +1,1 @@
+"""The loader of environments, built-in ones and folders of users."""
