@@ -97,7 +97,7 @@ def define(name: str, parameters: tuple[str, ...], text: str, earlier: tuple[Def
 
     `earlier`: those that it may use. Raises FormulaError for text that is no formula, or that does not use a parameter.
     """
-    body = _read(text, earlier)
+    body = cast("s.Formula", _read(text, earlier))
     if free := s.free_variables(bind(parameters, body)).symmetric_difference(parameters):
         raise FormulaError(f"`{min(free)}` is a parameter and a variable of `{text}`, or it is none of them")
     return Definition(name, parameters, body)
@@ -112,7 +112,7 @@ def parse(text: str, definitions: tuple[Definition, ...] = ()) -> s.Formula:
     Raises:
         FormulaError: with the line, the column, what was expected, and the line of text with a caret under it.
     """
-    formula = _read(text, definitions)
+    formula = cast("s.Formula", _read(text, definitions))
     if free := s.free_variables(formula):
         name = min(free)
         place = re.search(rf"\b{name}\b", text)
@@ -122,11 +122,21 @@ def parse(text: str, definitions: tuple[Definition, ...] = ()) -> s.Formula:
     return formula
 
 
-def _read(text: str, definitions: tuple[Definition, ...]) -> s.Formula:
+def parse_condition(text: str) -> Condition:
+    """Parse a condition that stands alone, as in the parentheses of a call. Raises FormulaError like `parse`."""
+    return cast("Condition", _read(text, (), "condition"))
+
+
+def parse_value(text: str) -> Term:
+    """Parse a value as conditions compare them. Raises FormulaError like `parse`."""
+    return cast("Term", _read(text, (), "value"))
+
+
+def _read(text: str, definitions: tuple[Definition, ...], start: str = "formula") -> s.Formula | Condition | Term:
     known = _definitions.set({definition.name: definition for definition in definitions})
     bound = _bound.set(frozenset(name for found in _BINDING.finditer(text) for name in re.findall(r"\w+", found[1])))
     try:
-        formula = _grammar()(text)
+        formula = _grammar()(text, start)
     except UnexpectedToken as error:
         token = cast("Token", error.token)
         expected = set(cast("Sequence[str]", error.accepts or error.expected))
@@ -147,7 +157,7 @@ def _read(text: str, definitions: tuple[Definition, ...]) -> s.Formula:
     finally:
         _definitions.reset(known)
         _bound.reset(bound)
-    if _nesting_depth(formula) > MAX_NESTING:
+    if start != "value" and _nesting_depth(formula) > MAX_NESTING:
         raise FormulaError(f"the formula nests its operators more than {MAX_NESTING} deep: split it into rules")
     return formula
 
@@ -425,21 +435,21 @@ class _WholeWords(PostLex):
 
 
 @cache
-def _grammar() -> Callable[[str], s.Formula]:
+def _grammar() -> Callable[[str, str], s.Formula]:
     """The parser, built at first use."""
     lark = Lark.open(  # pyright: ignore[reportUnknownMemberType] -- its options are not annotated
         "grammar.lark",
         rel_to=__file__,
-        start="formula",
+        start=["formula", "condition", "value"],
         parser="lalr",
         lexer="contextual",  # `X` is an operator in a formula and an ordinary name in a condition
         postlex=_WholeWords(),
         transformer=_Builder(),
     )
-    return cast("Callable[[str], s.Formula]", lark.parse)  # pyright: ignore[reportUnknownMemberType]
+    return cast("Callable[[str, str], s.Formula]", lark.parse)  # pyright: ignore[reportUnknownMemberType]
 
 
-def _nesting_depth(formula: s.Formula) -> int:
+def _nesting_depth(formula: s.Formula | Condition) -> int:
     """The depth of nested operators, of formula and condition together."""
     deepest = 0
     pending: list[tuple[s.Formula | Condition, int]] = [(formula, 0)]
