@@ -1,14 +1,17 @@
 """Loader of environment folders: declaration, regulation and curated rules.
 
     airline/
-      __init__.py        declares ENVIRONMENT; may import modules beside it (``from . import tools``)
-      tools.json         or instead: tools without state, as schemas (`lawtrace.environments.tool_schemas`)
+      environment.toml   the declaration as data (`lawtrace.solver.declarations.world_file`)
+      __init__.py        or instead: Python that declares ENVIRONMENT; may import modules beside it
+      tools.json         tools without state, as schemas (`lawtrace.environments.tool_schemas`): taken while
+                         environment.toml is not there, or declares no tables yet
       regulation.toml    the restated provisions (`lawtrace.environments.regulations.regulation`)
       rules.toml         the curated rule set
       published.toml     optional: the rules as published, the reference for extracted rules
 
 Built-in and user environments have the same layout. Loading a folder **runs its Python**, so a folder is loaded only if
-a user names it, never because a data file does. A folder with ``tools.json`` has no Python that runs.
+a user names it, never because a data file does. A folder with ``environment.toml`` or ``tools.json`` has no Python
+that runs.
 
 The modules of a user's folder get a package name made from path and content: equal module names in two folders do not
 clash, and a changed folder is loaded again. A failed load leaves no modules behind.
@@ -42,6 +45,7 @@ from lawtrace.environments.tool_schemas.reading import read_tool_schemas
 from lawtrace.environments.tool_schemas.schemas import environment_name, make_environment
 from lawtrace.schemas.errors import InputError
 
+WORLD = "environment.toml"
 DECLARATION = "__init__.py"
 REGULATION = "regulation.toml"
 TOOLS = "tools.json"
@@ -98,22 +102,32 @@ def load_folder(folder: Path) -> Domain:
     folder = folder.resolve()
     if not folder.is_dir():
         raise InputError(
-            f"{folder}: folder not found; an environment is a folder with {DECLARATION} or {TOOLS} ({_DOC_PAGE})"
+            f"{folder}: folder not found; an environment is a folder with {WORLD}, {DECLARATION} or {TOOLS} "
+            f"({_DOC_PAGE})"
         )
-    has_tools = (folder / TOOLS).is_file()
-    if has_tools and (folder / DECLARATION).is_file():
-        raise InputError(f"{folder}: has both {DECLARATION} and {TOOLS}; keep the one that declares the tools")
-    for name in (TOOLS if has_tools else DECLARATION, REGULATION, RULES):
+    found = [name for name in (WORLD, DECLARATION, TOOLS) if (folder / name).is_file()]
+    if DECLARATION in found and len(found) > 1:
+        other = next(name for name in found if name != DECLARATION)
+        raise InputError(f"{folder}: has both {DECLARATION} and {other}; keep the one that declares the tools")
+    for name in (found[0] if found else WORLD, REGULATION, RULES):
         if not (folder / name).is_file():
             raise InputError(f"{folder / name}: not found; the folder of an environment needs it ({_DOC_PAGE})")
     regulation, digest = load_regulation(folder / REGULATION), _digest(folder)
-    environment = _read_tools(folder) if has_tools else _import_folder(folder, digest)
+    environment = _import_folder(folder, digest) if DECLARATION in found else _read_declaration(folder, found)
     return Domain(environment, regulation, folder / RULES, digest, folder)
 
 
-def _read_tools(folder: Path) -> Environment:
-    """The environment of the tools without state in a folder, named like it."""
-    return make_environment(environment_name(folder.name), read_tool_schemas([str(folder / TOOLS)]))
+def _read_declaration(folder: Path, found: Collection[str]) -> Environment:
+    """The environment that is declared as data; of tools without state as long as there are no tables."""
+    name = environment_name(folder.name)
+    if WORLD in found:
+        from lawtrace.solver.declarations.world_file import read_world_file  # with the parser, which few need
+
+        if (environment := read_world_file(folder / WORLD, name)) is not None:
+            return environment
+        if TOOLS not in found:
+            raise InputError(f"{folder / WORLD}: declares no tables; an environment has some ({_DOC_PAGE})")
+    return make_environment(name, read_tool_schemas([str(folder / TOOLS)]))
 
 
 def _import_folder(folder: Path, digest: str) -> Environment:

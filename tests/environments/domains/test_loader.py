@@ -89,7 +89,7 @@ def test_a_change_is_noticed_at_once(write: Write) -> None:
 @pytest.mark.parametrize(
     ("changed", "complaint"),
     [
-        ({"__init__.py": None}, r"__init__\.py: not found"),
+        ({"__init__.py": None}, r"environment\.toml: not found"),
         ({"regulation.toml": None}, r"regulation\.toml: not found"),
         ({"rules.toml": None}, r"rules\.toml: not found"),
         ({"regulation.toml": "id ="}, r"regulation\.toml: not a TOML file"),
