@@ -147,10 +147,10 @@ def test_results_come_from_rows_and_expressions(shop: Session) -> None:
     }
     assert told(shop, "ListOrders", name="Ada Merrow", most=2) == {**listed, "orders": []}  # pyright: ignore
     shown = told(shop, "ShowOrder", order_id=first)
-    assert shown in (
+    assert shown in [
         {"order": {"order_id": first, "status": "pending", "lines": [{"item": item, "price": price}]}}
         for item, price in (("hat", 10), ("cap", 4.5))
-    )
+    ]
     assert told(shop, "ShowOrder", order_id="O") == "NotFoundException: There is no order with that 'order_id'."
 
 
@@ -177,7 +177,7 @@ def test_effects(shop: Session) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("booking.operates ==", "booking.operats ==", r"line \d+, column 15: .* no field `operats`; did you mean 'operates'"),
+        ("booking.operates ==", "booking.operats ==", r"line \d+, column 15: .*`operats`; did you mean 'operates'"),
         ("booking.operates ==", "bookin.operates ==", r"column 15: .* named `bookin`; did you mean 'booking'"),
         ('operates == "as planned"', 'operates == "planned"', r"column 35: 'planned' is not one of \['cancelled', "),
         ("booking.operates ==", "booking.operates =", r"column 32: .*equality is `==`"),
