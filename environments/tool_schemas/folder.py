@@ -1,4 +1,4 @@
-"""The folder of an environment without state: the tools as schemas, and a policy and rules to begin with."""
+"""The folder of an environment to begin with: the tools as schemas and as a declaration, a policy and rules."""
 
 import json
 import re
@@ -6,11 +6,30 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from lawtrace.environments.spec.open_types import NUMBER
+from lawtrace.environments.spec.types import BOOLEAN, DATE, INTEGER, TEXT, Choice, ListOf, ObjectOf, ValueType
 from lawtrace.environments.tool_schemas.forms import as_mcp
-from lawtrace.environments.tool_schemas.schemas import ToolSchema
+from lawtrace.environments.tool_schemas.schemas import ToolSchema, declare_tool
 from lawtrace.schemas.errors import InputError
 
 TOOLS: Final = "tools.json"
+
+_WORLD: Final = """\
+# The tools as data (docs/environments.md#reference). While no tables are declared, the folder is for audits, and
+# tools.json counts. Declare tables, then say for each tool where its arguments come from, what it refuses, changes and
+# answers:
+#
+# [tables.orders.fields]
+# order_id = "text"
+# status = ["pending", "cancelled"]
+#
+# [tools.cancel_order]
+# parameters.order_id = {{ key = "orders" }}
+# fails = [{{ when = 'order.status != "pending"', text = "The order is not pending." }}]
+# effects = [{{ update = "orders", set.status = '"cancelled"' }}]
+# results.success = {{ success = true }}
+summary = {summary}
+"""
 
 _REGULATION: Final = """\
 # The policy that the rules rest on, provision by provision (docs/environments.md).
@@ -46,9 +65,11 @@ def write_tools_folder(folder: Path, schemas: Sequence[ToolSchema], *, force: bo
         raise InputError(f"{python}: declares the tools in Python; choose another folder")
     if tools.exists() and not force:
         raise InputError(f"{tools}: exists; --force replaces it, and keeps policy and rules")
+    title = folder.resolve().name
     contents = {
+        folder / "environment.toml": _WORLD.format(summary=_quoted(f"The tools of {title}.")) + _declared(schemas),
         tools: json.dumps({"tools": [as_mcp(one) for one in schemas]}, indent=2, ensure_ascii=False) + "\n",
-        folder / "regulation.toml": _REGULATION.format(title=_quoted(f"Policy of {folder.resolve().name}")),
+        folder / "regulation.toml": _REGULATION.format(title=_quoted(f"Policy of {title}")),
         folder / "rules.toml": _RULES.format(formula=_quoted(f"G({_spelled(_example(schemas).name)} -> O user)")),
     }
     written = [path for path in contents if path == tools or not path.exists()]
@@ -59,6 +80,49 @@ def write_tools_folder(folder: Path, schemas: Sequence[ToolSchema], *, force: bo
     except OSError as error:
         raise InputError(f"{folder}: cannot be written: {error.strerror}") from error
     return written
+
+
+def _declared(schemas: Sequence[ToolSchema]) -> str:
+    """The tools as tables of TOML: what their schemas say, to be completed."""
+    lines: list[str] = []
+    for schema in schemas:
+        tool = declare_tool(schema).tool
+        summary = _quoted(" ".join(tool.summary.split()))
+        lines += ["", f"[tools.{_key(tool.name)}]", f"summary = {summary}", f"step = {summary}"]
+        for one in tool.parameters:
+            kind, known = _type_text(one.type)
+            parts = [f"type = {kind}", f"text = {_quoted(' '.join(one.description.split()))}"]
+            parts += [] if one.required else ["optional = true"]
+            note = "" if known else "  # the schema leaves the type open"
+            lines.append(f"parameters.{_key(one.name)} = {{ {', '.join(parts)} }}{note}")
+        if isinstance(tool.returns, ObjectOf):
+            lines.append(f"# results: {', '.join(f'{name} ({one.name})' for name, one in tool.returns.fields.items())}")
+    return "\n".join([*lines, ""])
+
+
+def _type_text(value_type: ValueType) -> tuple[str, bool]:
+    """A type as a declaration has it, and whether the declaration can say it."""
+    names: dict[ValueType, str] = {INTEGER: "integer", BOOLEAN: "boolean", DATE: "date", NUMBER: "money", TEXT: "text"}
+    match value_type:
+        case Choice(options):
+            return json.dumps([*options], ensure_ascii=False), True
+        case ListOf(items):
+            inner, known = _type_text(items)
+            return f"{{ list = {inner} }}", known
+        case ObjectOf(fields, optional) if fields:
+            inside = {name: _type_text(one) for name, one in fields.items()}
+            marked = {
+                name: f"{{ type = {text}, optional = true }}" if name in optional else text
+                for name, (text, _) in inside.items()
+            }
+            text = ", ".join(f"{_key(name)} = {one}" for name, one in marked.items())
+            return f"{{ object = {{ {text} }} }}", all(known for _, known in inside.values())
+        case _:
+            return _quoted(names.get(value_type, "text")), value_type in names
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[\w-]+", name, re.ASCII) else _quoted(name)
 
 
 def _example(schemas: Sequence[ToolSchema]) -> ToolSchema:

@@ -82,7 +82,9 @@ class TranscriptAuditor:
             notes.append(f"a person permitted {len(permitted)} call(s), by the guard's log, despite {names}")
         by = transcript.by or (Actor() if self._asks_actor else None)
         whole = None if by is None else replace(by, session=by.session or transcript.id)
-        events = tuple(self._with_asked(turn, _event(environment, turn, whole, timed=not backwards)) for turn in turns)
+        events = tuple(
+            self._with_asked(turn, event_of_turn(environment, turn, whole, timed=not backwards)) for turn in turns
+        )
         gaps = find_gaps(environment, turns, events)
         verdicts = self._rules.judge(events, gaps, permitted)
         if not called and not self._joined and all(verdict.outcome == "never triggered" for verdict in verdicts):
@@ -214,7 +216,7 @@ def _first_step_back(turns: Sequence[Turn]) -> int | None:
     return next((number for (before, _), (time, number) in pairwise(times) if time < before), None)
 
 
-def _event(environment: Environment, turn: Turn, whole: Actor | None, *, timed: bool) -> Event:
+def event_of_turn(environment: Environment, turn: Turn, whole: Actor | None, *, timed: bool) -> Event:
     """The event of a turn. `whole`: who acts in the conversation."""
     time, call = turn.message.time if timed else None, turn.call
     message, by = turn.message.place or str(turn.number), turn.message.by or whole

@@ -17,6 +17,7 @@ from lawtrace.environments.spec.effects import Effect, Result
 from lawtrace.environments.spec.expressions import Argument, Constant, RowCondition, as_term
 from lawtrace.environments.spec.types import WrongValue
 from lawtrace.environments.spec.validation import DeclarationError
+from lawtrace.environments.tool_schemas.outcomes import read_error_texts
 from lawtrace.schemas.errors import InputError, near_names
 from lawtrace.solver.declarations.samplers import (
     SAMPLERS,
@@ -59,6 +60,7 @@ class _World:
 
     def __init__(self, root: TomlTable) -> None:
         self._root = root
+        self._error_texts = read_error_texts(root.raw("error_texts"), f"{root.file.path}")
         self._types: dict[str, s.ValueType] = {**BASE_TYPES}
         types = root.table("types")
         for name in types.values:
@@ -260,6 +262,7 @@ class _World:
             phrases=s.Phrases(*texts) if texts[0] is not None else None,
             leak_words=table.texts("leak_words"),
             hint=table.raw("hint"),
+            error_texts=self._error_texts,
         )
         table.end()
         object.__setattr__(tool, "declared_at", (str(table.file.path), table.file.line(table.place)))

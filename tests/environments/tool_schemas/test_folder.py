@@ -1,6 +1,7 @@
 """The folder of an environment without state loads like any other, and refuses what needs a state."""
 
 import json
+import tomllib
 from pathlib import Path
 from random import Random
 
@@ -18,7 +19,7 @@ DROP = ToolSchema("drop", "Drops.", {"properties": {"$id": {"type": "string"}}},
 def test_the_folder_loads_with_an_example_rule(tmp_path: Path) -> None:
     folder = tmp_path / "My Files"
     written = write_tools_folder(folder, [READ, DROP])
-    assert [path.name for path in written] == ["tools.json", "regulation.toml", "rules.toml"]
+    assert [path.name for path in written] == ["environment.toml", "tools.json", "regulation.toml", "rules.toml"]
     domain = lawtrace.load_environment(folder)
     assert domain.environment.name == "my_files"
     assert domain.environment.signatures == {"read-file": ("path",), "drop": ("$id",)}
@@ -26,6 +27,26 @@ def test_the_folder_loads_with_an_example_rule(tmp_path: Path) -> None:
     assert rule.formula == "G(`drop` -> O user)"
     with pytest.raises(InputError, match="'my_files' has tools without state"):
         domain.environment.populate(Random(1))
+
+
+def test_the_declaration_is_completed_by_tables(tmp_path: Path) -> None:
+    kinds = {
+        "type": "object",
+        "properties": {"kind": {"enum": ["a", "b"]}, "day": {"type": "string", "format": "date"}},
+    }
+    write_tools_folder(tmp_path / "shop", [ToolSchema("list_kinds", 'Lists "kinds".', kinds, None, "")])
+    world = tmp_path / "shop" / "environment.toml"
+    text = world.read_text(encoding="utf-8")
+    read = tomllib.loads(text)["tools"]["list_kinds"]
+    assert (read["summary"], read["parameters"]["kind"]["type"]) == ('Lists "kinds".', ["a", "b"])
+    assert read["parameters"]["day"] == {"type": "date", "text": "", "optional": True}
+    assert not lawtrace.load_environment(tmp_path / "shop").environment.simulated
+    world.write_text(f'{text}\n[tables.days.fields]\nday = "date"\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"line \d+: day: say where a caller takes the value from"):
+        lawtrace.load_environment(tmp_path / "shop")
+    text = world.read_text(encoding="utf-8").replace('type = "date"', 'field = "days.day"')
+    world.write_text(f'{text}[[initial]]\ntable = "days"\nvalues.day = "2026-03-02"\n', encoding="utf-8")
+    assert lawtrace.load_environment(tmp_path / "shop").environment.populate(Random(1)).tables["days"]
 
 
 def test_tools_are_replaced_only_on_request_and_the_rest_stays(tmp_path: Path) -> None:
@@ -48,7 +69,7 @@ def test_a_change_of_the_tools_changes_the_digest(tmp_path: Path) -> None:
 def test_a_folder_declares_its_tools_once(tmp_path: Path) -> None:
     write_tools_folder(tmp_path, [READ])
     (tmp_path / "__init__.py").write_text("", encoding="utf-8")
-    with pytest.raises(InputError, match=r"has both __init__\.py and tools\.json"):
+    with pytest.raises(InputError, match=r"has both __init__\.py and environment\.toml"):
         lawtrace.load_environment(tmp_path)
     with pytest.raises(InputError, match="declares the tools in Python"):
         write_tools_folder(tmp_path, [READ], force=True)
