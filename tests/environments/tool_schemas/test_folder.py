@@ -42,7 +42,7 @@ def test_the_declaration_is_completed_by_tables(tmp_path: Path) -> None:
     assert read["parameters"]["day"] == {"type": "date", "text": "", "optional": True}
     assert not lawtrace.load_environment(tmp_path / "shop").environment.simulated
     world.write_text(f'{text}\n[tables.days.fields]\nday = "date"\n', encoding="utf-8")
-    with pytest.raises(InputError, match=r"line \d+: day: say where a caller takes the value from"):
+    with pytest.raises(InputError, match=r"line \d+: say where a caller takes the value from"):
         lawtrace.load_environment(tmp_path / "shop")
     text = world.read_text(encoding="utf-8").replace('type = "date"', 'field = "days.day"')
     world.write_text(f'{text}[[initial]]\ntable = "days"\nvalues.day = "2026-03-02"\n', encoding="utf-8")
