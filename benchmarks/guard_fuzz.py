@@ -70,7 +70,7 @@ Turn = str | Sequence[Written]
 
 @dataclass(slots=True)
 class Session:
-    """What happens, and what came of it."""
+    """Turns to try, and what was carried out of them."""
 
     rules: Mapping[str, str]
     turns: Sequence[Turn]

@@ -60,16 +60,14 @@ def read_sampler(table: TomlTable, kind: s.ValueType, names: Names) -> s.Sampler
             table.fail(f"`{key}` needs two values, the lowest and the highest", key)
         return values[0], values[1]
 
+    def whole_numbers(key: str) -> tuple[int, int]:
+        lowest, highest = pair(key)
+        if type(lowest) is not int or type(highest) is not int:
+            table.fail(f"`{key}` needs two whole numbers", key)
+        return lowest, highest
+
     def field(key: str) -> tuple[s.Entity, str]:
-        name, _, column = table.get(key, str).partition(".")
-        if name not in names.tables or column not in names.tables[name].fields:
-            known = [f"{one}.{each}" for one, entity in names.tables.items() for each in entity.fields]
-            table.fail(
-                f"{name}.{column} is no field of a table{near_names(f'{name}.{column}', known)}",
-                key,
-                f"{name}.{column}",
-            )
-        return names.tables[name], column
+        return read_field(table, key, names.tables)
 
     found = [key for key in SAMPLERS if table.has(key)]
     if len(found) != 1:
@@ -95,7 +93,7 @@ def read_sampler(table: TomlTable, kind: s.ValueType, names: Names) -> s.Sampler
         case "digits":
             sampler = Digits(table.get(key, str))
         case "days" | "hours":
-            nearest, furthest = pair(key)
+            nearest, furthest = whole_numbers(key)
             entity, column = field("from")
             if key == "hours":
                 sampler = s.HoursFromNow(entity, column, nearest, furthest)
@@ -105,7 +103,7 @@ def read_sampler(table: TomlTable, kind: s.ValueType, names: Names) -> s.Sampler
                 sampler = s.DayAfter(entity, column, nearest, furthest)
         case "several":
             inner = kind.items if isinstance(kind, s.ListOf) else table.fail("`several` draws a list, and this is none")
-            numbers = pair("number") if table.has("number") else (1, 2)
+            numbers = whole_numbers("number") if table.has("number") else (1, 2)
             sampler = s.Several(read_sampler(table.table(key), inner, names), *numbers)
         case "object":
             parts = kind.fields if isinstance(kind, s.ObjectOf) else table.fail("`object` draws one, and this is none")
@@ -127,11 +125,26 @@ def read_sampler(table: TomlTable, kind: s.ValueType, names: Names) -> s.Sampler
     return sampler
 
 
+def read_field(table: TomlTable, key: str, tables: Mapping[str, s.Entity]) -> tuple[s.Entity, str]:
+    """The field of a table that a text names, as in `bookings.name`."""
+    said = table.get(key, str)
+    name, _, column = said.partition(".")
+    if name not in tables or column not in tables[name].fields:
+        known = [f"{one}.{each}" for one, entity in tables.items() for each in entity.fields]
+        table.fail(f"{name}.{column} is no field of a table{near_names(f'{name}.{column}', known)}", key, said)
+    return tables[name], column
+
+
+def options_of(kind: s.ValueType) -> tuple[s.Value, ...]:
+    """All values of a type that has few; empty for others."""
+    return kind.options if isinstance(kind, s.Choice) else (True, False) if kind == s.BOOLEAN else ()
+
+
 def read_value(table: TomlTable, key: str, kind: s.ValueType, names: Names) -> s.Sampler | None:
     """The sampler at a key, or a constant as one. Without the key, any option of a choice; else None."""
     given = table.raw(key)
     if given is None:
-        options = kind.options if isinstance(kind, s.Choice) else (True, False) if kind == s.BOOLEAN else ()
+        options = options_of(kind)
         return s.OneOf(options) if options else None
     if isinstance(given, dict):
         return read_sampler(table.table(key), kind, names)

@@ -83,7 +83,7 @@ class NamedRow:
     where: RowCondition | None = None
 
     def field(self, name: str) -> Term:
-        """The term of a field. Raises InputError if there is none."""
+        """The term of a field that rows of the table have."""
         if self.where is None:
             return getattr(self.variable, name)
         declared = self.entity.fields[name]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, NoReturn, cast
 
 from lawtrace.environments import spec as s
 from lawtrace.environments.spec import terms as t
@@ -22,7 +22,9 @@ from lawtrace.schemas.errors import InputError, near_names
 from lawtrace.solver.declarations.samplers import (
     SAMPLERS,
     InitialRows,
+    options_of,
     populate_with,
+    read_field,
     read_sampler,
     read_value,
     row_condition,
@@ -168,7 +170,7 @@ class _World:
             names = replace(names, arguments={each.key: each.fields[each.key].type})
         for field in values.values:
             if field not in entity.fields:
-                values.fail(f"{entity.table!r} has no field {field!r}{near_names(field, entity.fields)}", field, field)
+                _no_field(values, entity, field, field, field)
             kind = entity.fields[field].type
             samplers[field] = read_value(values, field, kind, names) or values.fail("no value", field)
             names = replace(names, arguments={**names.arguments, field: kind})
@@ -178,27 +180,19 @@ class _World:
             if field not in given and not declared.optional and not own:
                 kind = read_value(values, field, declared.type, names)
                 samplers[field] = kind or values.fail(f"`{field}` needs a value or a sampler")
-        by = table.raw("sorted_by")
+        by = table.get("sorted_by", str) if table.has("sorted_by") else None
         if by is not None and by not in entity.fields:
-            table.fail(f"{entity.table!r} has no field {by!r}{near_names(str(by), entity.fields)}", "sorted_by")
+            _no_field(table, entity, by, "sorted_by")
         table.end()
         line = self._root.file.line(table.place)
         return InitialRows(entity, number, each, samplers, by, f"{self._root.file.path}, line {line}")
 
     def _fact(self, table: TomlTable) -> s.Fact:
-        name, _, column = table.get("field", str).partition(".")
-        if name not in self._tables or column not in self._tables[name].fields:
-            known = [f"{one}.{each}" for one, entity in self._tables.items() for each in entity.fields]
-            table.fail(
-                f"{name}.{column} is no field of a table{near_names(f'{name}.{column}', known)}",
-                "field",
-                f"{name}.{column}",
-            )
-        kind = self._tables[name].fields[column].type
-        options = kind.options if isinstance(kind, s.Choice) else (True, False) if kind == s.BOOLEAN else ()
+        entity, column = read_field(table, "field", self._tables)
+        kind = entity.fields[column].type
         try:
-            values = tuple(kind.decode(one) for one in table.get("values", list, [*options]))
-            fact = s.Fact(table.get("name", str), self._tables[name], column, values)
+            values = tuple(kind.decode(one) for one in table.get("values", list, [*options_of(kind)]))
+            fact = s.Fact(table.get("name", str), entity, column, values)
         except (WrongValue, InputError) as error:
             table.fail(str(error), "values")
         table.end()
@@ -300,7 +294,9 @@ class _World:
                 kind = self._type(table, "type") if table.has("type") else s.TEXT
                 sampler = sampler or _stated(table, kind, names)
             when = table.expression("when", names.condition) if table.has("when") else None
-            source = s.FromUser(sampler, float(table.raw("share") or 1.0), when)
+            if not isinstance(share := table.raw("share") or 1.0, int | float):
+                table.fail("`share` is how often users state it, a number up to 1", "share")
+            source = s.FromUser(sampler, float(share), when)
         default = None
         if table.has("default"):
             try:
@@ -320,9 +316,7 @@ class _World:
         given = table.table("set")
         unknown = [name for name in given.values if name not in entity.fields]
         if unknown:
-            given.fail(
-                f"{entity.table!r} has no field {unknown[0]!r}{near_names(unknown[0], entity.fields)}", unknown[0]
-            )
+            _no_field(given, entity, unknown[0], unknown[0])
         if kinds[0] == "insert":
             effect = self._insert(table, given, entity, names)
         else:
@@ -413,7 +407,7 @@ class _World:
         fields = table.texts("fields") or tuple(name for name in entity.fields if name not in without)
         for name in fields:
             if name not in entity.fields:
-                table.fail(f"{entity.table!r} has no field {name!r}{near_names(name, entity.fields)}", "fields", name)
+                _no_field(table, entity, name, "fields", name)
         return fields
 
     def _happening(self, table: TomlTable) -> s.Happening:
@@ -463,6 +457,10 @@ class _Scope:
         if len(by) != 1:
             table.fail(f"`where` is missing: a condition on the rows of {entity.table!r}, each named `{THIS_ROW}`")
         return _has_key(entity, Argument(by[0]))
+
+
+def _no_field(table: TomlTable, entity: s.Entity, name: str, key: str, text: str = "") -> NoReturn:
+    table.fail(f"{entity.table!r} has no field {name!r}{near_names(name, entity.fields)}", key, text)
 
 
 def _without_mark(raw: Any) -> tuple[Any, bool]:  # noqa: ANN401 (values of TOML)

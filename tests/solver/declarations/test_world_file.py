@@ -186,6 +186,8 @@ def test_effects(shop: Session) -> None:
         ('set.date = "desk.today"', 'set.date = "desk.today + 1h"', r"column 59: `1h` is no whole number of days"),
         ('summary = "Finds', 'sumary = "Finds', r"line \d+, column 1: `summary` is missing; is `sumary` meant"),
         ('key = "flights"', 'key = "flight"', r"column 37: 'flight' is not known; did you mean 'flights'"),
+        ("days = [-60, -5]", 'days = ["a", "b"]', "`days` needs two whole numbers"),
+        ("share = 0.5", 'share = "often"', "`share` is how often users state it"),
         ("between = [20.00, 180.00]", "betwen = [20.00]", r"column 39: `betwen` is not a .*; did you mean 'between'"),
         ('type = "money", one_of', 'type = "mony", one_of', r"'mony' is no type; did you mean 'money'"),
         ("[250, 400, 600], text", '["few"], text', r"line \d+: one_of: 'few': expected a number"),
