@@ -77,12 +77,16 @@ def test_a_guard_at_an_address_gets_the_world_and_the_prefix(lines: list[Case]) 
 
 
 def test_a_model_gets_the_text_and_one_call(lines: list[Case]) -> None:
-    said = iter(['{"allow": true}', "Yes.", '```json\n{"allow": false}\n```'] * 100)
-    with answering(lambda _: {"choices": [{"message": {"content": next(said)}}]}) as (url, asked):
+    calls = lines[1]["calls"][:3]
+    said = dict(zip(map(json.dumps, calls), ['{"allow": true}', "Yes.", '```json\n{"allow": false}\n```'], strict=True))
+
+    def answer(request: Any) -> Any:  # requests come in any order
+        _, _, asked_about = request["messages"][0]["content"].partition("## The next call")
+        return {"choices": [{"message": {"content": next(said[call] for call in said if call in asked_about)}}]}
+
+    with answering(answer) as (url, asked):
         decide = model("some-model", url)
         world = {key: lines[0][key] for key in ("tools", "rules", "text")}
-        assert decide({**world, **lines[1], "calls": lines[1]["calls"][:3]}) == [True, False, False]
-    (message,) = asked[0]["messages"]
-    assert lines[0]["text"] in message["content"]
-    assert lines[1]["calls"][0]["tool"] in message["content"].partition("## The next call")[2]
-    assert (asked[0]["model"], len(asked)) == ("some-model", 3)
+        assert decide({**world, **lines[1], "calls": calls}) == [True, False, False]
+    assert all(lines[0]["text"] in request["messages"][0]["content"] for request in asked)
+    assert [request["model"] for request in asked] == ["some-model"] * 3
