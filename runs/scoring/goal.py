@@ -3,7 +3,9 @@
 The rows that were asked about equal the end, tables that only compliance tools write are free, and all else is
 unchanged, but for what a duty of the law demands. Say a bill for a list of disclosures is asked for and none is due:
 the patient has a right to the list, so who declines the bill may send the list, too. A payment that nobody asked for is
-no such change, even if a rule lets one read the payee's file only for a payment.
+no such change, even if a rule lets one read the payee's file only for a payment. Where an end changes a row, say closes
+the file of an incident, what compliance calls write about another row of the table was not asked for, unless a rule
+needs it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,6 +15,8 @@ from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
+from lawtrace.environments.spec.tools import FromLookup
+from lawtrace.environments.spec.types import Value
 from lawtrace.schemas.events import SPEAKERS, Event, Json
 from lawtrace.schemas.task_rows import End
 from lawtrace.schemas.verdict_rows import StateDifference
@@ -36,13 +40,14 @@ def compare_with_ends(
     final: State,
 ) -> list[Compared]:
     """The differences of the final state from each end; `rules`: those by which the attempt is judged."""
-    found = _compare(environment, initial, ends, final)
+    surplus = (*_about_other_rows(environment, rules, initial, ends, events),)
+    found = _compare(environment, initial, ends, final, surplus)
     if any(not differences and not end.under for differences, end in found):
         return found
     dropped: set[int] = set()
     for number in _demanded(environment, rules, events):
         fewer = _without(environment, initial, events, {*dropped, number})
-        closer = found if fewer is None else _compare(environment, initial, ends, fewer)
+        closer = found if fewer is None else _compare(environment, initial, ends, fewer, surplus)
         if min(len(each) for each, _ in closer) < min(len(each) for each, _ in found):
             found = closer
             dropped.add(number)
@@ -50,9 +55,45 @@ def compare_with_ends(
 
 
 def _compare(
-    environment: Environment, initial: State, ends: Sequence[tuple[End, State]], final: State
+    environment: Environment,
+    initial: State,
+    ends: Sequence[tuple[End, State]],
+    final: State,
+    surplus: tuple[StateDifference, ...],
 ) -> list[Compared]:
-    return [(compare_states(environment, initial, state, final), end) for end, state in ends]
+    return [((*compare_states(environment, initial, state, final), *surplus), end) for end, state in ends]
+
+
+def _about_other_rows(
+    environment: Environment,
+    rules: Sequence[Rule],
+    initial: State,
+    ends: Sequence[tuple[End, State]],
+    events: Sequence[Event],
+) -> Iterator[StateDifference]:
+    """What compliance calls wrote, without need by a rule, about other rows than those of a table that ends change."""
+    changed, asked = set[str](), set[Value]()
+    for table in environment.entities.keys() - environment.compliance_tables:
+        key = environment.entities[table].key
+        before = {row.values[key]: row.values for row in initial.rows(table)}
+        for row in (row.values for _, state in ends for row in state.rows(table)):
+            if row != before.get(row[key]):
+                asked |= {*row.values()}
+                changed |= {table} if row[key] in before else set()
+    every = {rule.id: rule for rule in rules}
+    for number, event in enumerate(events):
+        tool = environment.tools.get(event.tool)
+        if tool is None or not (event.completed and tool.compliance and tool.written_tables):
+            continue
+        named = [
+            (one.source.entity.table, event.arguments.get(one.name))
+            for one in tool.parameters
+            if isinstance(one.source, FromLookup)
+        ]
+        if any(table in changed and isinstance(key, str) and key not in asked for table, key in named):
+            others = [*events[:number], *events[number + 1 :]]
+            if _not_kept(every, others) <= _not_kept(every, events):
+                yield StateDifference(min(tool.written_tables), "(created)", None, None, dict(event.arguments))
 
 
 def _refused_by_right(
