@@ -45,7 +45,7 @@ from lawtrace.solver.lint.findings import RuleSetAnalysis
 from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import Rule, check_rules, load_rules
-from lawtrace.solver.search.smt.sequence_encoding import SolverUse
+from tests.support.z3_use import counted_z3_use
 
 KINDS = ("booking", "flight", "person", "card", "bag", "voucher")
 LENGTH = 8
@@ -199,8 +199,8 @@ def measure(tables: int, rows: int) -> None:
     given = rules(environment)
     checked = seconds(lambda: analyse_rules(environment, given))
     first = seconds(lambda: [*synthesize(environment, given, count=1, length=LENGTH, seed=0)])
-    use = SolverUse(clock=time.process_time)
-    traces = seconds(lambda: [*synthesize(environment, given, count=50, length=LENGTH, seed=1, use=use)])
+    with counted_z3_use() as use:
+        traces = seconds(lambda: [*synthesize(environment, given, count=50, length=LENGTH, seed=1)])
     print(
         f"{len(environment.tools):>6}{len(given):>6}{rows:>6}{checked:>12.1f}{first:>12.1f}"
         f"{50 / traces:>10.0f}{use.queries / 50:>10.1f}{use.seconds / traces:>9.0%}",

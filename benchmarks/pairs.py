@@ -11,20 +11,20 @@ import time
 from lawtrace.runs.stages.traces_stage import contrast_pairs
 from lawtrace.solver.declarations.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.solver.rules import load_rules
-from lawtrace.solver.search.smt.sequence_encoding import SolverUse
+from tests.support.z3_use import counted_z3_use
 
 PAIRS = 20
 
 
 def measure(name: str, count: int) -> None:
     domain = load_domain(name)
-    use = SolverUse(clock=time.process_time)
     seconds: list[float] = []
     started = time.process_time()
-    for _ in contrast_pairs(domain.environment, load_rules(domain.rules_file), numbers=range(count), seed=1, use=use):
-        ended = time.process_time()
-        seconds.append(ended - started)
-        started = ended
+    with counted_z3_use() as use:
+        for _ in contrast_pairs(domain.environment, load_rules(domain.rules_file), numbers=range(count), seed=1):
+            ended = time.process_time()
+            seconds.append(ended - started)
+            started = ended
     share = use.seconds / sum(seconds)
     print(
         f"{name:15} {count:5} {statistics.median(seconds):7.1f} {max(seconds):8.1f} "

@@ -31,8 +31,8 @@ from lawtrace.solver.declarations.loader import PAPER_DOMAINS, load_domain
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.planner.trace_spec import TraceSpec
 from lawtrace.solver.rules import Rule, load_rules
-from lawtrace.solver.search.smt.sequence_encoding import SolverUse
 from tests.support.payment_desk import HARD, PAYMENT_DESK
+from tests.support.z3_use import counted_z3_use
 
 RULES = load_rules(load_domain("banking").gold_file)
 AUTOMATA = TraceSpec(ENVIRONMENT, tuple(RULES), "tasks").automata(8)
@@ -115,16 +115,11 @@ def fuzz(seed: int, count: int, *, aware: bool) -> float:
 
 
 def search(
-    seed: int,
-    count: int,
-    length: int = LENGTH,
-    rules: Sequence[Rule] = RULES,
-    environment: Environment = ENVIRONMENT,
-    use: SolverUse | None = None,
+    seed: int, count: int, length: int = LENGTH, rules: Sequence[Rule] = RULES, environment: Environment = ENVIRONMENT
 ) -> float:
     """Traces per processor second."""
     start = time.process_time()
-    list(synthesize(environment, rules, count=count, length=length, seed=seed, use=use))
+    list(synthesize(environment, rules, count=count, length=length, seed=seed))
     return count / (time.process_time() - start)
 
 
@@ -135,8 +130,9 @@ def with_solver_use(count: int, rules: Sequence[Rule], environment: Environment,
     queries: list[float] = []
     shares: list[float] = []
     for seed in range(1, ROUNDS + 1):
-        use, start = SolverUse(clock=time.process_time), time.process_time()
-        list(synthesize(environment, rules, count=count, length=LENGTH, seed=seed, mode=mode, use=use))
+        start = time.process_time()
+        with counted_z3_use() as use:
+            list(synthesize(environment, rules, count=count, length=LENGTH, seed=seed, mode=mode))
         taken = time.process_time() - start
         rates.append(count / taken)
         queries.append(use.queries / count)

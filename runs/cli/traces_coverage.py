@@ -1,7 +1,6 @@
 """``lawtrace traces coverage``: feasible pairs of calls, a suite that covers them, and certificates."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -16,7 +15,7 @@ from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.trace_options import TRACE_MODES
-from lawtrace.solver.coverage.coverage_analysis import Certificate, CoverageAnalysis, RuleCoverage, analyse_coverage
+from lawtrace.solver.coverage.coverage_analysis import Certificate, CoverageAnalysis, analyse_coverage
 
 
 @recipe_flags("rules", "count", "length", "seed", budget=False, force=False)
@@ -77,18 +76,9 @@ def _ceilings(analyses: Sequence[CoverageAnalysis]) -> Table:
 
 
 def _rules(analyses: Sequence[CoverageAnalysis]) -> Table:
-    """For each rule and trace mode: the number of suite traces that trigger it, and its covered transitions."""
-    modes = [analysis.mode for analysis in analyses]
-    columns = ("rule", *(f"{name}: triggered in" for name in modes), f"transitions ({'; '.join(modes)})")
-    rules = zip(*(analysis.rules for analysis in analyses), strict=True)
-    rows = ((of[0].rule, *(line.triggered for line in of), "; ".join(map(_covered, of))) for of in rules)
-    return make_table(columns, rows)
-
-
-def _covered(line: RuleCoverage) -> str:
-    if line.transitions is None:
-        return f"no automaton; {'; '.join(line.exercised)}" if line.exercised else "no automaton"
-    return f"{line.covered} of {line.possible or f'at most {line.transitions}'}"
+    """For each rule and trace mode the number of suite traces that trigger it."""
+    columns = ("rule", *(f"{analysis.mode}: triggered in" for analysis in analyses))
+    return make_table(columns, ((rule, *(of.triggered[rule] for of in analyses)) for rule in analyses[0].triggered))
 
 
 def _certificates(analysis: CoverageAnalysis, *, proofs: bool) -> Table:
@@ -113,7 +103,7 @@ def _summary(analysis: CoverageAnalysis) -> dict[str, Json]:
         "atc": analysis.suite.atc,
         "critical": analysis.suite.critical_share,
         "complete_after": analysis.needed,
-        "rules": [asdict(line) for line in analysis.rules],
+        "triggered": {**analysis.triggered},
     }
 
 

@@ -33,7 +33,6 @@ from lawtrace.solver.planner.requests import RequestWriter
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.planner.trace_spec import check_difficulty
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.search.smt.sequence_encoding import SolverUse
 from lawtrace.solver.traces import PlannedCall, Trace, print_program
 
 MAX_REQUESTS_PER_PAIR = 200
@@ -198,7 +197,6 @@ def contrast_pairs(
     numbers: range,
     seed: int,
     difficulty: Difficulty = ANY_DIFFICULTY,
-    use: SolverUse | None = None,
 ) -> Iterator[ContrastPair]:
     """Yield the contrast pairs of these numbers, on a new fact for a tool as long as one is found within
     `MAX_REQUESTS_PER_POINT` requests. Tools whose requests turn on further facts are asked for more often.
@@ -211,7 +209,7 @@ def contrast_pairs(
             "(docs/environments.md), or use another trace mode"
         )
     writer = RequestWriter(environment)
-    search = ContrastSearch(environment, rules, Completer(environment, rules, use=use), difficulty)
+    search = ContrastSearch(environment, rules, Completer(environment, rules), difficulty)
     facts, asked, seen = Counter[str](), Counter[str](), set[tuple[str, str]]()
     for number in numbers:
         random, found = Random(f"{environment.name}/contrasts/{seed}/{number}"), None

@@ -8,7 +8,7 @@ The suite is a greedy set cover of synthesised traces and those that Z3 finds: t
 taken first.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
@@ -20,7 +20,7 @@ from lawtrace.schemas.errors import SearchError
 from lawtrace.schemas.findings import Coverage
 from lawtrace.schemas.trace_options import ToolPair, TraceMode
 from lawtrace.solver.coverage.certificates import Certificate, Certifier, Events
-from lawtrace.solver.coverage.measures import RuleCoverage, measure_coverage, measure_rules
+from lawtrace.solver.coverage.measures import count_triggers, measure_coverage
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.synthesis import feasible_product, synthesize
 from lawtrace.solver.planner.trace_spec import TraceSpec, adjacent_pairs
@@ -69,7 +69,7 @@ class CoverageAnalysis:
         assumptions: what the certificates assume.
         suite: the coverage of the synthesised traces.
         needed: how many traces of the suite, in order, have every feasible pair; None if the suite lacks one.
-        rules: the coverage of each rule by the suite.
+        triggered: for each rule how many traces of the suite trigger it.
     """
 
     mode: TraceMode
@@ -81,7 +81,7 @@ class CoverageAnalysis:
     assumptions: tuple[str, ...]
     suite: Coverage
     needed: int | None
-    rules: tuple[RuleCoverage, ...]
+    triggered: Mapping[str, int]
 
     @property
     def missing(self) -> tuple[ToolPair, ...]:
@@ -142,7 +142,7 @@ def analyse_coverage(
         assumptions=(*encodings[0].assumptions(), *_initial_state_assumption(encodings)),
         suite=measure_coverage(environment, traces),
         needed=traces_needed(traces, feasible),
-        rules=measure_rules(rules, product, length, traces),
+        triggered=count_triggers(rules, traces),
     )
 
 

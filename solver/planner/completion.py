@@ -35,7 +35,7 @@ from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.problem import Answer, Found, Impossible, Obstacle, Unknown
 from lawtrace.solver.search.smt.call_encoding import rename
 from lawtrace.solver.search.smt.rule_encoding import Rule as CompiledRule
-from lawtrace.solver.search.smt.sequence_encoding import SequenceEncoding, SolvedSequence, SolverUse
+from lawtrace.solver.search.smt.sequence_encoding import SequenceEncoding, SolvedSequence
 from lawtrace.solver.traces import PlannedCall, Trace, completed_replay, stated_reasons, without_call
 
 MAX_ADDED_CALLS = 8
@@ -73,22 +73,12 @@ class Completer:
     """Completes requests under one rule set."""
 
     def __init__(
-        self,
-        environment: Environment,
-        rules: Sequence[Rule],
-        *,
-        use: SolverUse | None = None,
-        learned: dict[str, Learned] | None = None,
+        self, environment: Environment, rules: Sequence[Rule], learned: dict[str, Learned] | None = None
     ) -> None:
-        """
-        Args:
-            use: counts the queries to Z3.
-            learned: by tool, what completers of other rules of the same environment have learned, and will.
-        """
+        """`learned`: by tool, what completers of other rules of the same environment have learned, and will."""
         self._environment: Final = environment
         self._rules: Final = (*rules,)
         self._encoded: Final = {rule.id: rule.encodable for rule in rules}
-        self._use: Final = SolverUse() if use is None else use
         self._relevance: Final = Relevance(environment, rules)
         self._chooser: Final = plain_chooser(environment)
         self._silence: Final = _silence(environment)
@@ -233,7 +223,7 @@ class Completer:
         return _AFTER_A_PAUSE
 
     def _encoding(self, search: _Search, rules: Iterable[str], *, pauses: bool = False) -> SequenceEncoding:
-        return SequenceEncoding(search.world, self._encoded, search.initial, self._use, demanded=rules, pauses=pauses)
+        return SequenceEncoding(search.world, self._encoded, search.initial, demanded=rules, pauses=pauses)
 
     def _trace(
         self, encoding: SequenceEncoding, search: _Search, length: int, needless: Collection[str]

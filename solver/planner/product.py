@@ -56,8 +56,6 @@ class SpecAutomaton:
         transitions: ``transitions[state][label]`` is the next state; None if no such call exists or acceptance is
             unreachable after it.
         accepting: for each state whether a trace may end there.
-        watched_transitions: ``watched_transitions[state][label]`` is the state of the watched automaton and the letter
-            that it reads; empty if none is watched.
         left_out: the automata with which it would have too many states.
     """
 
@@ -66,51 +64,36 @@ class SpecAutomaton:
         system: TransitionSystem,
         predicates: ObservedPredicates,
         automata: Sequence[Automaton],
-        watch: Automaton | None = None,
-        *,
         most: int | None = None,
     ) -> None:
-        """
-        Args:
-            watch: one of the automata, whose states are not merged.
-            most: how many states it has at most. One automaton is always part of it.
-        """
+        """`most`: how many states it has at most. One automaton is always part of it."""
         labels, derived = system.labels, system.derived
         self._labels = labels
         self._conditions = predicates.conditions
         deriving_tools = {
             label.tool for label, after in zip(labels, derived.transitions[0], strict=True) if after is None
         }
-        waiting: list[Automaton] = [automaton for automaton in automata if automaton is not watch]
         # Automata on derived values first, grouped by what they observe, so that merging sets in early.
-        waiting.sort(key=lambda automaton: _observed_atoms(automaton, deriving_tools), reverse=True)
+        waiting = sorted(automata, key=lambda automaton: _observed_atoms(automaton, deriving_tools), reverse=True)
         partial = _PartialProduct(derived.transitions, [True] * len(derived.transitions))
         self.left_out: list[Automaton] = []
         joined = 0
         while waiting:
             automaton, *further = waiting
-            extended, _ = self._extended(partial, automaton)
-            extended = self._quotient(extended, [*further, watch] if watch else further)
+            extended = self._quotient(self._extended(partial, automaton), further)
             if most is not None and joined and len(extended.transitions) > most:
                 self.left_out, partial = waiting, self._quotient(partial, [])
                 break
             partial, waiting, joined = extended, further, joined + 1
-        self.watched_transitions: list[list[tuple[int, int] | None]] = []
-        if watch is not None:
-            partial, states = self._extended(partial, watch)
-            for state, row in zip(states, partial.transitions, strict=True):
-                letters = [to and self._letter(watch, label, to[1]) for label, to in enumerate(row)]
-                self.watched_transitions.append([None if letter is None else (state, letter) for letter in letters])
         self.transitions: Final = [[to and to[0] for to in row] for row in partial.transitions]
         self.accepting: Final = partial.accepting
 
     def label_column(self, label: int) -> Hashable:
         """The effect of a label in each state. Labels with equal columns are interchangeable."""
-        watched = [row[label] for row in self.watched_transitions]
-        return tuple(row[label] for row in self.transitions), tuple(watched)
+        return tuple(row[label] for row in self.transitions)
 
-    def _extended(self, partial: _PartialProduct, automaton: Automaton) -> tuple[_PartialProduct, list[int]]:
-        """The partial product with one more automaton, and for each of its states that of the automaton."""
+    def _extended(self, partial: _PartialProduct, automaton: Automaton) -> _PartialProduct:
+        """The partial product with one more automaton."""
         letters: dict[tuple[int, int], int] = {}
 
         def edges(place: tuple[int, int]) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
@@ -128,7 +111,7 @@ class SpecAutomaton:
         for row in found:
             out = {label: (target, satisfied) for (label, satisfied), target in row if alive[target]}
             after.append([out.get(label) for label in range(len(self._labels))])
-        return _PartialProduct(after, accepting), [state for _, state in states]
+        return _PartialProduct(after, accepting)
 
     def _quotient(self, partial: _PartialProduct, waiting: Sequence[Automaton]) -> _PartialProduct:
         """The partial product with bisimilar states merged. A state is distinguished by what is possible after it and
@@ -185,7 +168,6 @@ class ProductGraph:
         transitions: for each node the label and target of each call. Of labels that the spec automaton does not
             distinguish, one of each tool is kept.
         accepting: for each node whether a trace may end there.
-        spec_states: for each node the state of the spec automaton.
     """
 
     def __init__(self, system: TransitionSystem, spec: SpecAutomaton) -> None:
@@ -215,24 +197,10 @@ class ProductGraph:
         alive = _coreachable(accepting, transitions)
         self.transitions: Final = [[(label, target) for label, target in out if alive[target]] for out in transitions]
         self.accepting: Final = accepting
-        self.spec_states: Final = [spec_state for _, spec_state in self._numbers]
 
     def node_number(self, abstract_state: int, spec_state: int) -> int | None:
         """The number of a node; None if it was not reached."""
         return self._numbers.get((self._classes[abstract_state], spec_state))
-
-    def used_transitions(self, length: int) -> set[tuple[int, int]]:
-        """The nodes and labels of the calls that some accepted sequence of ``length`` calls makes."""
-        alive = [self.accepting]
-        for _ in range(length):
-            alive.append([any(alive[-1][target] for _, target in out) for out in self.transitions])
-        used: set[tuple[int, int]] = set()
-        layer = {0} if alive[length][0] else set[int]()
-        for can_accept in reversed(alive[:length]):
-            calls = [(node, label, to) for node in layer for label, to in self.transitions[node] if can_accept[to]]
-            used.update((node, label) for node, label, _ in calls)
-            layer = {target for _, _, target in calls}
-        return used
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,21 +287,6 @@ class Product(SequenceGraph):
 
     def through(self, pair: ToolPair) -> SequenceGraph:
         return self._graph.through(pair)
-
-    def automaton_transitions(self, automaton: Automaton, length: int) -> set[tuple[int, int]]:
-        """The transitions (state, letter) of one of the automata that accepted sequences of that length take.
-
-        Where the automata are divided, those that the automaton alone allows.
-        """
-        others = self.automata if self._joint is None else ()
-        spec = SpecAutomaton(self.system, self.predicates, others or (automaton,), watch=automaton)
-        graph = ProductGraph(self.system, spec)
-        taken: set[tuple[int, int]] = set()
-        for node, label in graph.used_transitions(length):
-            transition = spec.watched_transitions[graph.spec_states[node]][label]
-            assert transition is not None
-            taken.add(transition)
-        return taken
 
     def initial_state(self, search_state: SearchState) -> ProductState | None:
         """The product state before the first call; None if the abstract state was never reached."""

@@ -33,7 +33,7 @@ from lawtrace.solver.planner.search_state import SearchState
 from lawtrace.solver.planner.sequence_graph import ToolSequence
 from lawtrace.solver.planner.trace_spec import TraceSpec
 from lawtrace.solver.search.problem import Found, Impossible, Unknown
-from lawtrace.solver.search.smt.sequence_encoding import InitialRanges, SequenceEncoding, SolverUse
+from lawtrace.solver.search.smt.sequence_encoding import InitialRanges, SequenceEncoding
 from lawtrace.solver.traces import Trace
 
 SMALL_TABLE = 24
@@ -131,22 +131,18 @@ class TraceSearch:
 
     Attributes:
         conflicts: beginnings of sequences that nothing carries.
-        use: how much Z3 was used.
         hopeless: why initial states have no trace of a product at all, one conflict for each of them.
     """
 
-    def __init__(self, spec: TraceSpec, *, use: SolverUse | None = None, solver: bool = True) -> None:
-        """`solver`: False to do without Z3, to see what it contributes."""
+    def __init__(self, spec: TraceSpec) -> None:
         quantified = [rule.automaton for rule in spec.monitored_rules if is_untimed(rule.parsed)]
         self.conflicts: Final = Conflicts(row_rule_sequences(spec.environment, quantified))
-        self.use: Final = SolverUse() if use is None else use
         self.hopeless: Final[dict[Product, list[Impossible]]] = {}
         self._environment: Final = spec.environment
         self._monitored: Final = spec.monitored_rules
         self._compiled: Final = {rule.id: rule.encodable for rule in spec.rules}
         self._relevance: Final = Relevance(spec.environment, spec.rules)
         self._spec: Final = spec
-        self._solver = solver
         self._in_a_row = 0
         self._sampled = 0
         self._skipped = 0
@@ -197,10 +193,8 @@ class TraceSearch:
                 self._sampled += 1
                 return trace
             fitting.append(walk)
-            if self._solver and (len(fitting) == SAMPLED_STATES or walk.broke_a_rule):
+            if len(fitting) == SAMPLED_STATES or walk.broke_a_rule:
                 break
-        if not self._solver:
-            return None
         if fitting and may_skip and self._sampled >= SAMPLED_FOR_SKIPPED * self._skipped:
             self._skipped += 1
             return None
@@ -224,7 +218,7 @@ class TraceSearch:
     def _solved(self, sought: "_Sought", walk: Walk) -> Trace | None:
         """A trace with the arguments that Z3 finds in the initial state of the walk, or in a better one."""
         tools = sought.tools
-        encoding = SequenceEncoding(self._environment, self._compiled, self._few_rows(walk.initial, tools), self.use)
+        encoding = SequenceEncoding(self._environment, self._compiled, self._few_rows(walk.initial, tools))
         match encoding.solve(tools, walk.wished):
             case Found(solved):
                 trace = self._walk_from(sought, walk.initial).replay(solved)
@@ -252,7 +246,7 @@ class TraceSearch:
         _, tables = self._relevance.of(conflict.core)
         initial = self._few_rows(walk.initial, tools)
         ranges = InitialRanges([few for _, few in self._states.encoded(RANGE_STATES, _rows_for(tools))], tables)
-        encoding = SequenceEncoding(self._environment, self._compiled, initial, self.use, ranges)
+        encoding = SequenceEncoding(self._environment, self._compiled, initial, ranges)
         match encoding.solve(tools, walk.wished):
             case Impossible(obstacles, length):
                 if tables & self._environment.moving_tables:  # more may happen in other states
@@ -278,7 +272,7 @@ class TraceSearch:
             if not rare.can_start or not encoding.allows(tools, values):
                 continue
             solved += 1
-            answer = SequenceEncoding(self._environment, self._compiled, few, self.use).solve(tools, walk.wished)
+            answer = SequenceEncoding(self._environment, self._compiled, few).solve(tools, walk.wished)
             trace = rare.replay(answer.trace) if isinstance(answer, Found) else None
             if trace is not None:
                 return trace

@@ -24,7 +24,6 @@ from lawtrace.solver.search.problem import Impossible, Proof
 from lawtrace.solver.search.products.call_scopes import AbstractTrace, free_scope
 from lawtrace.solver.search.products.product_search import Component
 from lawtrace.solver.search.products.prover import Prover
-from lawtrace.solver.search.smt.sequence_encoding import SolverUse
 from lawtrace.solver.traces import Trace
 
 MAX_EXTRA_CALLS = 100
@@ -114,15 +113,11 @@ def synthesize(
     first: int = 0,
     mode: TraceMode = "tasks",
     constraints: TraceConstraints = NO_CONSTRAINTS,
-    use: SolverUse | None = None,
-    solver: bool = True,
 ) -> Iterator[Trace]:
     """Yield ``count`` compliant traces of ``length`` calls; the same seed gives the same traces (P 3.3).
 
     Args:
         first: the number of the first trace; traces of other numbers are other traces.
-        use: counts the queries to Z3.
-        solver: False to search without Z3.
 
     Raises SearchError if no such trace exists, naming the conflicting rules and constraints or the shortest feasible
     length; if no further trace has the required distance; or if no initial state allows a compliant sequence.
@@ -131,7 +126,7 @@ def synthesize(
         raise SearchError(f"a trace cannot have {length} calls")
     spec = TraceSpec(environment, tuple(rules), mode, constraints)
     product = feasible_product(spec, length)
-    search = TraceSearch(spec, use=use, solver=solver)
+    search = TraceSearch(spec)
     wanted = product.feasible_pairs(length)
     targets = [pair for pair in dict.fromkeys(constraints.pairs) if pair in wanted]
     sequences: list[ToolSequence] = []

@@ -8,8 +8,7 @@ avoids that beginning from then on.
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from time import perf_counter
+from dataclasses import dataclass
 from typing import Final
 
 import z3
@@ -31,15 +30,6 @@ SEQUENCE_RLIMIT = 4_000_000
 LIST_ITEMS = 2
 """How many items a list of references has; equal ones count once."""
 _UNDECIDED = Unknown("Z3 did not decide it within its limit")
-
-
-@dataclass(slots=True)
-class SolverUse:
-    """How much a search used Z3. `clock` measures; no result depends on it."""
-
-    queries: int = 0
-    seconds: float = 0.0
-    clock: Callable[[], float] = field(default=perf_counter, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +74,6 @@ class SequenceEncoding:
         environment: Environment,
         rules: Mapping[str, Rule],
         initial: State,
-        use: SolverUse,
         ranges: InitialRanges | None = None,
         *,
         demanded: Iterable[str] | None = None,
@@ -105,7 +94,6 @@ class SequenceEncoding:
             for name, rule in rules.items()
             if rule.formula is not None
         }
-        self._use = use
         self._fields: list[_OpenField] = []
         self._calls = CallEncoding(
             environment, rules, initial, rlimit=SEQUENCE_RLIMIT, list_items=LIST_ITEMS, pauses=pauses
@@ -238,11 +226,7 @@ class SequenceEncoding:
                 self._calls.solver.add(z3.Implies(self._calls.selector("rule", name), kept))
 
     def _check(self, *assumed: z3.BoolRef) -> z3.CheckSatResult:
-        started = self._use.clock()
-        result = self._calls.solver.check(*self._calls.selectors, *assumed)
-        self._use.queries += 1
-        self._use.seconds += self._use.clock() - started
-        return result
+        return self._calls.solver.check(*self._calls.selectors, *assumed)
 
     def _shortest(self, length: int, obstacles: tuple[Obstacle, ...]) -> Impossible:
         """The shortest beginning that no continuation helps. Steps are taken back to it."""

@@ -12,7 +12,6 @@ from lawtrace.schemas.trace_options import ToolPair, TraceMode
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.coverage.certificates import Certificate, Certifier
 from lawtrace.solver.coverage.coverage_analysis import CoverageAnalysis, analyse_coverage, most_new_first, traces_needed
-from lawtrace.solver.coverage.measures import measure_rules
 from lawtrace.solver.declarations.loader import load_domain
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.planner.product import Product
@@ -51,20 +50,10 @@ def tasks() -> CoverageAnalysis:
 
 
 @pytest.mark.parametrize(("mode", "length"), [("tasks", 6), ("coverage", 4)])
-def test_pairs_and_transitions_agree_with_brute_force(mode: TraceMode, length: int) -> None:
+def test_pairs_agree_with_brute_force(mode: TraceMode, length: int) -> None:
     product = product_of(mode, length)
     walks = accepted_sequences(product, length)
     assert product.feasible_pairs(length) == {pair for walk in walks for pair in adjacent_pairs(walk)}
-    for rule in RULES:
-        automaton = rule.automaton
-        taken: set[tuple[int, int]] = set()
-        for walk in walks:
-            state = automaton.initial
-            for letter in (automaton.alphabet.tool_letter(tool) for tool in walk):
-                assert letter is not None
-                taken.add((state, letter))
-                state = automaton.step(state, letter)
-        assert product.automaton_transitions(automaton, length) == taken
 
 
 def test_the_suite_covers_every_feasible_pair(tasks: CoverageAnalysis) -> None:
@@ -176,59 +165,12 @@ def test_pairs_are_decided_under_rules_on_time_objects_and_sums() -> None:
     reported = found["Report", "Pay"]
     assert (reported.scope, reported.skeletons) == ("any length", ("rule report",))
     assert "Of rule report what it says of tools alone is enough." in reported.proof
-    report = next(line for line in analysis.rules if line.rule == "report")
-    assert (report.transitions, report.triggered > 0) == (None, True)
-    assert any(text.startswith("[<= 1d]: ") and "inside" in text for text in report.exercised)
+    assert analysis.triggered["report"] > 0
 
 
-def test_transition_and_trigger_counts(tasks: CoverageAnalysis) -> None:
-    assert [line.rule for line in tasks.rules] == [rule.id for rule in RULES]
-    assert all(line.covered == line.possible and not line.missing for line in tasks.rules)
-    assert all(line.covered <= (line.transitions or 0) for line in tasks.rules)
-    assert all(0 < line.triggered <= 40 for line in tasks.rules)
-    # The mode allows one authorization, so the transition of a second one is unreachable.
-    first = next(line for line in tasks.rules if line.rule == "authorize-before-bill")
-    assert (first.transitions, first.possible) == (5, 4)
-
-
-@pytest.mark.slow
-def test_missing_transitions_of_a_one_trace_suite() -> None:
-    single = analyse_coverage(ENVIRONMENT, RULES, mode="coverage", length=5, count=1, seed=1)
-    missing = [line for line in single.rules if line.missing]
-    assert missing
-    assert all(line.possible == line.covered + len(line.missing) for line in single.rules)
-
-
-def test_a_quantified_rule_has_no_ceiling() -> None:
-    """Transitions of each value count, without a ceiling, since plans abstract all values together."""
-    rule = Rule(id="same", formula="forall a: G(TransferFunds(from_account_number == a) -> F RecordAuditEvent)")
-    traces = [trace.events for trace in synthesize(ENVIRONMENT, RULES, count=10, length=8, seed=1)]
-    (line,) = measure_rules([rule], product_of("tasks", 8), 8, traces)
-    assert (line.possible, line.missing) == (None, ())
-    assert 0 < line.covered <= (line.transitions or 0)
-    assert line.triggered == sum(any(event.tool == "TransferFunds" for event in trace) for trace in traces)
-
-
-def test_traces_stay_below_the_ceiling_of_a_rule_with_conditions() -> None:
-    rules = (
-        *RULES,
-        Rule(id="bill", formula='G(PayBill -> F RecordAuditEvent("BILL_PAYMENT" in events))'),
-        Rule(id="large", formula="G(TransferFunds(amount > 400) -> O GetAccountStatement)"),
-        Rule(id="never", formula="G !GetAccountStatement(date_from == 7)"),
-    )
-    traces = [trace.events for trace in synthesize(ENVIRONMENT, rules, count=40, length=8, seed=1)]
-    product = product_of("tasks", 8, rules)
-    for line, rule in zip(measure_rules(rules, product, 8, traces), rules, strict=True):
-        possible = product.automaton_transitions(rule.automaton, 8)
-        for trace in traces:
-            state = rule.automaton.initial
-            for event in trace:
-                assert (state, rule.automaton.alphabet.event_letter(event)) in possible
-                state = rule.automaton.step(state, rule.automaton.alphabet.event_letter(event))
-        assert line.possible == len(possible)
-        assert line.covered <= len(possible) <= (line.transitions or 0)
-        if rule.id == "bill":  # an entry about a bill is impossible while no bill is pending
-            assert (line.possible, line.transitions) == (5, 6)
+def test_trigger_counts(tasks: CoverageAnalysis) -> None:
+    assert [*tasks.triggered] == [rule.id for rule in RULES]
+    assert all(0 < count <= 40 for count in tasks.triggered.values())
 
 
 def certifier_of(spec: TraceSpec, length: int, *states: State) -> Certifier:

@@ -20,6 +20,7 @@ from lawtrace.solver.rules import Rule, load_rules
 from lawtrace.solver.search.problem import Found, Unknown
 from lawtrace.solver.search.smt.bounded_model_checking import BoundedEncoding
 from tests.support.trace_checks import check_trace
+from tests.support.z3_use import counted_z3_use
 
 LENGTH = 8
 WORLDS = [pytest.param(name, marks=[] if name == "banking" else pytest.mark.slow) for name in PAPER_DOMAINS]
@@ -46,11 +47,13 @@ def test_abstract_sequences_can_be_instantiated(where: str) -> None:
     environment = load_domain(where).environment
     product = Product(environment, ())
     assert product.predicates == ObservedPredicates(())
-    search = TraceSearch(TraceSpec(environment, (), "coverage"), solver=False)
-    carried = [
-        search.find(product, draw_tool_sequence(product, LENGTH, Random(seed), set()), Random(seed)) is not None
-        for seed in range(40)
-    ]
+    search = TraceSearch(TraceSpec(environment, (), "coverage"))
+    with counted_z3_use() as use:
+        carried = [
+            search.find(product, draw_tool_sequence(product, LENGTH, Random(seed), set()), Random(seed)) is not None
+            and not use.queries
+            for seed in range(40)
+        ]
     assert sum(carried) >= 38
 
 
@@ -107,10 +110,12 @@ def test_a_walk_goes_back_to_the_call_whose_object_a_rule_compares() -> None:
     domain = load_domain("smart_home")
     rules = load_rules(domain.rules_file)
     product = Product(domain.environment, TraceSpec(domain.environment, rules, "tasks").automata(LENGTH))
-    search = TraceSearch(TraceSpec(domain.environment, rules, "tasks"), solver=False)
+    search = TraceSearch(TraceSpec(domain.environment, rules, "tasks"))
     tools = ("CheckAuthorization", "SearchGuests", "SearchGuests", "RevokeGuestAccess", "CheckLockStatus")
     tools = (*tools, "DeleteGuest", "DeleteGuest", "RecordAuditEvent")
     for seed in range(10):
-        trace = search.find(product, tools, Random(seed))
+        with counted_z3_use() as use:
+            trace = search.find(product, tools, Random(seed))
         assert trace is not None
+        assert not use.queries
         check_trace(domain.environment, trace, rules, mode_formulas(domain.environment, "tasks").values(), LENGTH)

@@ -54,24 +54,15 @@ def decides(
 
 @pytest.mark.slow
 @settings(max_examples=200)
-@given(data=st.data(), chosen=st.sets(st.sampled_from(range(len(AUTOMATA)))), watched=st.booleans())
-def test_the_spec_automaton_decides_as_its_parts_do(data: st.DataObject, chosen: set[int], watched: bool) -> None:
+@given(data=st.data(), chosen=st.sets(st.sampled_from(range(len(AUTOMATA)))))
+def test_the_spec_automaton_decides_as_its_parts_do(data: st.DataObject, chosen: set[int]) -> None:
     automata = [AUTOMATA[number] for number in sorted(chosen)]
     predicates = ObservedPredicates(automata)
     graph = transition_system(ENVIRONMENT, predicates)
-    watch = automata[0] if watched and automata else None
-    control = SpecAutomaton(graph, predicates, automata, watch)
+    control = SpecAutomaton(graph, predicates, automata)
     labels = data.draw(st.lists(st.sampled_from(range(len(graph.labels))), max_size=9))
     state: int | None = 0
-    following = 0
     for label in labels:
-        if (
-            watch is not None
-            and state is not None
-            and (transition := control.watched_transitions[state][label]) is not None
-        ):
-            assert transition[0] == following
-            following = watch.step(*transition)
         state = None if state is None else control.transitions[state][label]
     accepted = state is not None and control.accepting[state]
     assert accepted is decides(graph, predicates, automata, labels)

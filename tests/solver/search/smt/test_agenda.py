@@ -16,7 +16,7 @@ from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import Value
 from lawtrace.schemas.events import CallOutcome
 from lawtrace.solver.search.problem import Found, Impossible
-from lawtrace.solver.search.smt.sequence_encoding import SequenceEncoding, SolverUse
+from lawtrace.solver.search.smt.sequence_encoding import SequenceEncoding
 from tests.support import translation_check
 from tests.support.proof_desk import PROOF_DESK, desk_state
 from tests.support.random_declarations import PLANNED, random_agenda
@@ -27,7 +27,7 @@ SEEDS = st.integers(0, 2**32)
 
 def solved(initial: State, *tools: str) -> bool:
     """Whether there are arguments with which all calls complete."""
-    answer = SequenceEncoding(PROOF_DESK, {}, initial, SolverUse()).solve(tools, [{} for _ in tools])
+    answer = SequenceEncoding(PROOF_DESK, {}, initial).solve(tools, [{} for _ in tools])
     assert isinstance(answer, Found | Impossible)
     if isinstance(answer, Impossible):
         assert [obstacle.text for obstacle in answer.core if obstacle.kind == "precondition"] == [
