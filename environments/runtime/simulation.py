@@ -77,7 +77,9 @@ class CompiledTool:
     def _compile_rows(self, rows: effects.RowsResult | effects.NestedRows, *outside: RowVariable) -> "_Listing":
         variables, where = (*outside, RowVariable(rows.entity)), cast("Callable[..., Term]", rows.where)
         meets = _met_by(variables[-1], where(*variables)).compile(self._logic, *variables)
-        return _Listing(rows, meets, tuple(self._compile_rows(part, *variables) for part in rows.parts))
+        limit = rows.last if isinstance(rows, effects.RowsResult) else None
+        last = None if limit is None else limit.compile(self._logic)
+        return _Listing(rows, meets, tuple(self._compile_rows(part, *variables) for part in rows.parts), last)
 
     def _compile_effect(self, effect: effects.Effect) -> "_Effect":
         if isinstance(effect, effects.Insert):
@@ -116,7 +118,7 @@ class CompiledTool:
         for name, listing in self._rows.items():
             declared = listing.declared
             reported = after if isinstance(declared, effects.RowsResult) and declared.after else state
-            results[name] = _listed(listing, EvaluationScope(reported, arguments, now, succeeded))
+            results[name] = _listed(listing, EvaluationScope(reported, arguments, now, succeeded), logic=self._logic)
         return Transition(after, results)
 
     def _inserted(self, effect: "_Effect", scope: EvaluationScope, rows: tuple[Row, ...]) -> tuple[Row, ...]:
@@ -158,16 +160,24 @@ class CompiledTool:
     def rows_found(self, result: str, state: State, arguments: Mapping[str, Value], now: Value) -> list[Row]:
         """The rows that a result lists, in the plain logic, for the planner's search for unambiguous look-ups."""
         listing, scope = self._rows[result], EvaluationScope(state, arguments, now, succeeded=True)
-        return [row for row in state.tables[listing.declared.entity.table] if listing.meets(scope, row)]
+        found = [row for row in state.tables[listing.declared.entity.table] if listing.meets(scope, row)]
+        return found if listing.last is None else found[max(len(found) - listing.last(scope), 0) :]
 
 
-def _listed(listing: "_Listing", scope: EvaluationScope, *outside: Row) -> CandidateRows:
+def _listed(listing: "_Listing", scope: EvaluationScope, *outside: Row, logic: Logic) -> CandidateRows:
     """The rows that a result may list. Those that it certainly does not are left out."""
     rows, meets = scope.state.tables[listing.declared.entity.table], listing.meets
     listed = tuple([(here, row) for row in rows if (here := meets(scope, *outside, row)) is not False])
+    if listing.last is not None:
+        most, later, kept = listing.last(scope), cast("Value", 0), list[tuple[Value, Row]]()
+        for here, row in reversed(listed):
+            if (truth := logic.all([here, later < most])) is not False:
+                kept.insert(0, (truth, row))
+            later = later + logic.choose(here, 1, 0)
+        listed = tuple(kept)
     if not listing.parts:
         return CandidateRows(listed, (_NO_PARTS,) * len(listed))
-    inside = [{one.declared.name: _listed(one, scope, row) for one in listing.parts} for _, row in listed]
+    inside = [{one.declared.name: _listed(one, scope, row, logic=logic) for one in listing.parts} for _, row in listed]
     return CandidateRows(listed, tuple(inside))
 
 
@@ -190,11 +200,12 @@ class _Effect:
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """A compiled rows result: which rows are listed, and the same for each nested list."""
+    """A compiled rows result: which rows are listed, at most how many, and the same for each nested list."""
 
     declared: effects.RowsResult | effects.NestedRows
     meets: Compiled
     parts: "tuple[_Listing, ...]"
+    last: Compiled | None
 
 
 @lru_cache(maxsize=1024)

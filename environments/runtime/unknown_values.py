@@ -85,6 +85,9 @@ class UnknownLogic(Logic):
             return len(items) == len(others) and self.all(same)
         return left == right
 
+    def undeclared(self, otherwise: Value) -> Value:
+        return UNKNOWN
+
     def quotient(self, number: Value, divisor: int) -> Value:
         return number // divisor
 

@@ -133,6 +133,7 @@ class RowsResult:
         parts: lists nested in each row.
         single: return the one matching row as an object, or null.
         after: read the rows from the state after the call, because the call may change them.
+        last: how many rows are listed at most, those created last.
         reveals_key: False for a list that no argument narrows down, so that a caller cannot tell which row is meant.
     """
 
@@ -145,6 +146,7 @@ class RowsResult:
     single: bool = False
     after: bool = False
     reveals_key: bool = True
+    last: Term | None = None
 
     @property
     def type(self) -> ValueType:
@@ -154,7 +156,8 @@ class RowsResult:
     def terms(self) -> list[Term]:
         """The condition and those of the parts, over one row each."""
         row = RowVariable(self.entity)
-        return [self.where(row), *(part.where(row, RowVariable(part.entity)) for part in self.parts)]
+        parts = [part.where(row, RowVariable(part.entity)) for part in self.parts]
+        return [self.where(row), *parts, *([] if self.last is None else [self.last])]
 
 
 Result = ValueResult | KeyResult | RowsResult

@@ -168,6 +168,19 @@ class Constant(Term):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Undeclared(Term):
+    """A value that the declaration leaves open: ``otherwise`` in a simulation, unknown where a record is compared."""
+
+    otherwise: Term
+
+    def code(self, code: TermCode) -> str:
+        return f"logic.undeclared({code.of(self.otherwise)})"
+
+    def __str__(self) -> str:
+        return "what is not declared"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Argument(Term):
     name: str
 

@@ -43,6 +43,10 @@ class Logic:
     def equal(self, left: Value, right: Value) -> Value:
         return left == right
 
+    def undeclared(self, otherwise: Value) -> Value:
+        """A value that the declaration leaves open. ``otherwise``: what a simulation takes; same in symbolic logic."""
+        return otherwise
+
     def quotient(self, number: Value, divisor: int) -> Value:
         """The number divided by a positive constant, rounded down."""
         return number // divisor

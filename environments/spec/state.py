@@ -8,7 +8,7 @@ only the tables it changes, and a key is never used twice.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from lawtrace.environments.spec.types import ObjectOf, Value, ValueType, WrongValue
+from lawtrace.environments.spec.types import INTEGER, ObjectOf, Value, ValueType, WrongValue
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 
@@ -32,7 +32,7 @@ class Field:
 @dataclass(frozen=True, slots=True)
 class Entity:
     """A table of rows. ``key`` names the identifying field. Rows that tools create get generated keys, ``key_prefix`` +
-    number or ``key_of(number)``, and such keys are compared up to renaming."""
+    number or ``key_of(number)``, and such keys are compared up to renaming. A key that is a number is the next one."""
 
     table: str
     singular: str
@@ -49,9 +49,11 @@ class Entity:
     def generates_keys(self) -> bool:
         return self.key_prefix is not None or self.key_of is not None
 
-    def generated_key(self, rows: "tuple[Row, ...]") -> str:
+    def generated_key(self, rows: "tuple[Row, ...]") -> str | int:
         """A key that no row has, whether present or absent."""
         taken = {row.values[self.key] for row in rows}
+        if self.fields[self.key].type == INTEGER:
+            return 1 + max((key for key in taken if isinstance(key, int)), default=0)
         number = len(rows) + 1
         while (key := self.key_of(number) if self.key_of else f"{self.key_prefix}{number:05d}") in taken:
             number += 1

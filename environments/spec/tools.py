@@ -156,6 +156,7 @@ class Tool:
             text. None: nothing is known of it.
         hint: when to call the tool. Left out of the documentation by default, since it reveals the rules.
         error_texts: of a tool without state, patterns for the beginning of results that are texts of errors.
+        undeclared: why nothing is declared of what the tool does; None if it is. A simulated call of it is refused.
         declared_at: file and line of the declaration, for errors.
     """
 
@@ -175,6 +176,7 @@ class Tool:
     hint: str | None = None
     returns: ValueType | None = None
     error_texts: tuple[str, ...] = ()
+    undeclared: str | None = None
     declared_at: tuple[str, int] = field(default_factory=lambda: declared_here(), init=False, compare=False, repr=False)
 
     def parameter(self, name: str) -> Parameter:

@@ -130,7 +130,7 @@ def _problems(entities: Mapping[str, Entity], tool: Tool) -> Iterator[str]:
         if isinstance(parameter.source, FromUser):
             for name in sorted(parameter.source.sampler.depends_on - before):
                 yield f"the sampler of {parameter.name!r} depends on {name!r}, which must come before it"
-    if (tool.phrases is None) != tool.compliance:
+    if (tool.phrases is None) != (tool.compliance or tool.undeclared is not None):
         yield "an ordinary tool needs phrases, and a compliance tool must not have any"
     # Phrases name parameters as ``{name}`` or ``[name: words]``.
     phrased = (

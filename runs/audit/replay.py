@@ -19,6 +19,7 @@ from lawtrace.environments.spec import expressions as e
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult, NestedRows, Result, RowsResult, ValueResult
 from lawtrace.environments.spec.expressions import EvaluationScope, RowVariable, Term, Variable
+from lawtrace.environments.spec.logic import PLAIN
 from lawtrace.environments.spec.state import Entity, Row, State
 from lawtrace.environments.spec.tools import FromLookup, Tool
 from lawtrace.environments.spec.types import ListOf, Record, Value, ValueType, WrongValue
@@ -94,6 +95,8 @@ class _Replay:
         self._fidelity = fidelity
         self._excluded: dict[tuple[str, str], set[Value]] = {}
         """By table and field: the values that no unseen row has."""
+        self._whole: set[str] = set()
+        """The tables all of whose rows were shown, in their order."""
         self._changed: dict[tuple[str, Value, str], str] = {}
         """By table, key and field: the tool that changed it."""
         self._state = State()
@@ -107,8 +110,13 @@ class _Replay:
         tool = self._environment.tools.get(event.tool)
         self._place = place
         if tool is None:
-            self._fidelity.undeclared[f"tool {event.tool}"] += 1
-            self.forget(self._environment.entities)  # it may have changed anything
+            if event.outcome == "completed":
+                self._fidelity.undeclared[f"tool {event.tool}"] += 1
+                self.forget(self._environment.entities)  # it may have changed anything
+            return
+        if tool.undeclared is not None:
+            self._fidelity.undeclared[f"tool {tool.name}: {tool.undeclared}"] += 1
+            self.forget(self._environment.entities)
             return
         self._fidelity.calls[tool.name] += 1
         self.forget(self._on_agenda)  # something may have happened since the call before
@@ -154,6 +162,8 @@ class _Replay:
         if isinstance(result, dict) and any(one.name in result for one in tool.results):
             self._count_undeclared(tool.name, result.keys() - {one.name for one in tool.results})
             return result
+        if not names and result is not None:
+            self._count_undeclared(tool.name, ["the result"])
         return {names[0]: result} if len(names) == 1 else {}
 
     def _compare(
@@ -181,9 +191,15 @@ class _Replay:
                 for field in entity.fields:
                     self._changed[entity.table, recorded, field] = tool.name
             case RowsResult():
-                row = RowVariable(result.entity)
-                pins, exact = _pins(result.where(row), scope, row)
-                self._compare_rows(tool, result, cast("CandidateRows", expected), recorded, pins, exact=exact)
+                row, listed = RowVariable(result.entity), cast("CandidateRows", expected)
+                pins, exact = _pins(where := result.where(row), scope, row)
+                if result.last is not None and result.entity.table not in self._whole:  # their order is not known
+                    rows = self._state.tables[result.entity.table]
+                    listed = replace(listed, listed=tuple((UNKNOWN, one) for one in rows))
+                self._compare_rows(tool, result, listed, recorded, pins, exact=exact)
+                most = len(cast("str", recorded)) + 1 if result.last is None else result.last.compile(PLAIN)(scope)
+                if isinstance(where, e.Constant) and isinstance(recorded, list) and len(recorded) < most:
+                    self._note_whole(result.entity, recorded)
 
     def _compare_field(
         self, tool: str, kind: str, name: str, value_type: ValueType, expected: Value, recorded: Json
@@ -218,10 +234,11 @@ class _Replay:
         is_open = len(known) < len(expected.listed)
         keyed = entity.key in listed.fields or entity.key in pins
         left = {id(row): (truth, row) for truth, row in known}
+        created = self._created(listed, known, shown) if keyed else {}
         for place, one in enumerate(shown):
             if keyed:
                 key = pins[entity.key] if entity.key in pins else _decoded(entity, entity.key, one)
-                row = self._row(entity, key)
+                row = self._row(entity, key) or created.get(place)
             elif is_open:
                 key, row = Unknown(), next((row for _, row in left.values() if _fits(listed, row, one)), None)
             else:
@@ -232,7 +249,7 @@ class _Replay:
             left.pop(id(row), None)
             old = row.values[entity.key] if row else key
             values = self._compare_row(tool, listed, old, row, one)
-            if not keyed and row is not None:
+            if row is not None and (not keyed or place in created):
                 self._forget(entity, row)
             self._learn(entity, key, {**pins, **values})
             self._compare_nested(tool, listed, key, one)
@@ -248,6 +265,21 @@ class _Replay:
         if exact and len(pins) == 1:
             for name, value in pins.items():
                 self._excluded.setdefault((entity.table, name), set()).add(value)
+
+    def _created(
+        self, listed: RowsResult | NestedRows, known: Sequence[tuple[Value, Row]], shown: Sequence[Mapping[str, Json]]
+    ) -> dict[int, Row]:
+        """Rows that calls made and whose keys were not shown, by the place in a list where they are shown: the rows of
+        new keys that they fit, else the last."""
+        entity = listed.entity
+        made = [(truth, row) for truth, row in known if isinstance(row.values[entity.key], Unknown)]
+        new = [n for n, one in enumerate(shown) if self._row(entity, _decoded(entity, entity.key, one)) is None]
+        found: dict[int, Row] = {}
+        for _, row in made:
+            if (place := next((n for n in new if n not in found and _fits(listed, row, shown[n])), None)) is not None:
+                found[place] = row
+        left = [row for truth, row in made if truth is True and not any(row is one for one in found.values())]
+        return found | dict(zip([n for n in new if n not in found][-len(left) :], left, strict=False) if left else ())
 
     def _compare_row(
         self, tool: Tool, listed: RowsResult | NestedRows, key: Value, row: Row | None, shown: Mapping[str, Json]
@@ -282,6 +314,7 @@ class _Replay:
         """Nothing is known of these tables any more."""
         self._state = State({name: rows for name, rows in self._state.tables.items() if name not in tables})
         self._excluded = {place: values for place, values in self._excluded.items() if place[0] not in tables}
+        self._whole -= {*tables}
         self._changed = {place: tool for place, tool in self._changed.items() if place[0] not in tables}
         self._renew_unseen(self._environment.entities[table] for table in tables)
 
@@ -295,7 +328,8 @@ class _Replay:
                 name: Unknown(self._excluded.get((entity.table, name), set()) | known.get(name, set()))
                 for name in entity.fields
             }
-            self._state = State({**self._state.tables, entity.table: (Row(values, UNKNOWN), *rows)})
+            unseen = Row(values, False if entity.table in self._whole else UNKNOWN)
+            self._state = State({**self._state.tables, entity.table: (unseen, *rows)})
 
     def _row(self, entity: Entity, key: Value) -> Row | None:
         rows = self._state.tables[entity.table][1:]
@@ -310,6 +344,16 @@ class _Replay:
         if not found:
             self._renew_unseen((entity,))
 
+    def _note_whole(self, entity: Entity, shown: Sequence[Json]) -> None:
+        """Note that the rows learned last are all that the table has."""
+        rows = self._state.tables[entity.table][1:]
+        keys = [_decoded(entity, entity.key, one) if isinstance(one, dict) else None for one in shown]
+        if all(row.values[entity.key] in keys for row in rows):
+            rows = tuple(sorted(rows, key=lambda row: keys.index(row.values[entity.key])))
+            self._whole.add(entity.table)
+            self._state = self._state.with_table(entity.table, (Row({}), *rows))
+            self._renew_unseen((entity,))
+
     def _forget(self, entity: Entity, row: Row) -> None:
         rows = self._state.tables[entity.table]
         self._state = self._state.with_table(entity.table, tuple(one for one in rows if one is not row))
@@ -321,13 +365,16 @@ class _Replay:
             for place, row in enumerate(rows):
                 was = old[place].values if place < len(old) else dict[str, Value]()
                 if place >= len(old):
-                    rows[place] = row = Row({**row.values, entity.key: Unknown()}, row.present)
+                    taken = (one.values[entity.key] for one in old)
+                    key = Unknown(one for one in taken if not isinstance(one, Unknown))
+                    rows[place] = row = Row({**row.values, entity.key: key}, row.present)
                 for name, value in row.values.items():
                     if name not in was or (
                         value is not was[name] and UNKNOWN_LOGIC.equal(value, was[name]) is not True
                     ):
                         self._changed[table, row.values[entity.key], name] = tool.name
-            self._state = self._state.with_table(table, tuple(row for row in rows if row.present is not False))
+            there = (row for row in rows[1:] if row.present is not False)
+            self._state = self._state.with_table(table, (rows[0], *there))
 
     def _count(self, tool: str, kind: str, same: Value, name: str, expected: Json, recorded: Json) -> None:
         verdict: Verdict = "unknown" if isinstance(same, Unknown) else "equal" if same else "different"

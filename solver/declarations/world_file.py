@@ -5,18 +5,18 @@ and documentation do not know the difference. Nothing of the file is executed. d
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, NoReturn, cast
+from typing import Any, Final, NoReturn, TypeVar, cast
 
 from lawtrace.environments import spec as s
 from lawtrace.environments.spec import terms as t
 from lawtrace.environments.spec.clock import DEFAULT_LENGTH, seconds_at
 from lawtrace.environments.spec.effects import Effect, Result
-from lawtrace.environments.spec.expressions import Argument, Constant, RowCondition, as_term
+from lawtrace.environments.spec.expressions import Argument, Constant, RowCondition, Undeclared, as_term
 from lawtrace.environments.spec.types import WrongValue
-from lawtrace.environments.spec.validation import DeclarationError
+from lawtrace.environments.spec.validation import DeclarationError, validate_tool
 from lawtrace.environments.tool_schemas.outcomes import read_error_texts
 from lawtrace.schemas.errors import InputError, near_names
 from lawtrace.solver.declarations.samplers import (
@@ -44,6 +44,13 @@ BASE_TYPES: Final[Mapping[str, s.ValueType]] = {
 _OUTER: Final = "outer"
 _ITEM: Final = "item"
 _SECONDS: Final = SpanType()
+_Part = TypeVar("_Part")
+_Read = TypeVar("_Read")
+UNDECLARED: Final = "undeclared"
+"""Why nothing is declared of what a tool does; and a value that is not declared."""
+_DECLARED: Final = ("refuses", "fails", "effects", "results", "step", "outcome", "noun_phrase", "compliance")
+_NOT_SIMULATED: Final = "NotSimulatedError"
+_MOST_ERRORS: Final = 20
 
 
 def read_world_file(path: Path, name: str) -> s.Environment | None:
@@ -54,14 +61,15 @@ def read_world_file(path: Path, name: str) -> s.Environment | None:
     file = TomlFile(path)
     if not file.root.values.get("tables"):
         return None
-    return _World(file.root).environment(name)
+    return _World(file.root, name).environment()
 
 
 class _World:
-    """What is read of one file."""
+    """What is read of one file. ``name``: of the environment, if the file says none."""
 
-    def __init__(self, root: TomlTable) -> None:
+    def __init__(self, root: TomlTable, name: str) -> None:
         self._root = root
+        self._name = root.get("name", str, name)
         self._error_texts = read_error_texts(root.raw("error_texts"), f"{root.file.path}")
         self._types: dict[str, s.ValueType] = {**BASE_TYPES}
         types = root.table("types")
@@ -70,13 +78,16 @@ class _World:
         self._tables = {name: self._entity(name, table) for name, table in root.table("tables").entries()}
         self._names = self._with_rows(root, Names(self._tables))
 
-    def environment(self, name: str) -> s.Environment:
-        root, file = self._root, self._root.file
-        name = root.get("name", str, name)
-        tools = [self._tool(tool, table) for tool, table in root.table("tools").entries()]
-        initial = [self._initial(table) for table in root.tables("initial")]
-        agenda = [self._happening(table) for table in root.tables("agenda")]
-        facts = tuple(self._fact(table) for table in root.tables("facts"))
+    def environment(self) -> s.Environment:
+        root, file, name = self._root, self._root.file, self._name
+        wrong = list[str]()
+        tools = _each(root.table("tools").entries(), lambda one: self._tool(*one), wrong)
+        initial = _each(root.tables("initial"), self._initial, wrong)
+        agenda = _each(root.tables("agenda"), self._happening, wrong)
+        facts = _each(root.tables("facts"), self._fact, wrong)
+        if wrong:
+            more = [f"... and {len(wrong) - _MOST_ERRORS} more errors"] if len(wrong) > _MOST_ERRORS else []
+            raise InputError("\n".join([*wrong[:_MOST_ERRORS], *more]))
         declined = root.table("declined_as")
         values: dict[str, Any] = {
             "title": root.get("title", str, name),
@@ -94,7 +105,7 @@ class _World:
                 entities=self._tables,
                 tools={tool.name: tool for tool in tools},
                 populate=populate_with(self._tables, initial),
-                facts=facts,
+                facts=tuple(facts),
                 agenda=tuple(agenda),
                 **values,
             )
@@ -240,7 +251,11 @@ class _World:
             fails.append(s.Fails(one.get("text", str), one.expression("when", names.condition)))
             one.end()
         texts = [table.raw(key) for key in ("step", "outcome", "noun_phrase")]
-        results = table.table("results")
+        results, undeclared = table.table("results"), table.get(UNDECLARED, str) if table.has(UNDECLARED) else None
+        if undeclared is not None:
+            if said := [key for key in _DECLARED if table.has(key)]:
+                table.fail(f"the tool is undeclared, and has `{said[0]}`; leave out one of the two", said[0])
+            refusals = [s.Raises(_NOT_SIMULATED, f"It cannot be used here: {undeclared}", as_term(True))]
         tool = s.Tool(
             name=name,
             summary=table.get("summary", str),
@@ -257,9 +272,15 @@ class _World:
             leak_words=table.texts("leak_words"),
             hint=table.raw("hint"),
             error_texts=self._error_texts,
+            undeclared=undeclared,
         )
         table.end()
-        object.__setattr__(tool, "declared_at", (str(table.file.path), table.file.line(table.place)))
+        line = table.file.line(table.place)
+        object.__setattr__(tool, "declared_at", (str(table.file.path), line))
+        try:
+            validate_tool(self._name, self._tables, tool)
+        except DeclarationError as error:
+            raise InputError(f"{table.file.path}, line {line}: {error}") from error
         return tool
 
     def _with_rows(self, table: TomlTable, names: Names) -> Names:
@@ -329,7 +350,7 @@ class _World:
     def _insert(self, table: TomlTable, given: TomlTable, entity: s.Entity, names: Names) -> Effect:
         def values(inside: Names) -> dict[str, s.Term]:
             return {
-                name: _stored(_value(given, name, declared.type, inside), as_term(None) if declared.optional else None)
+                name: _set(given, name, declared.type, inside, as_term(None) if declared.optional else None)
                 for name, declared in entity.fields.items()
                 if given.has(name)
             }
@@ -350,8 +371,7 @@ class _World:
     def _changes(self, given: TomlTable, entity: s.Entity, names: Names) -> Mapping[str, RowCondition]:
         def change(name: str) -> RowCondition:
             def of(row: s.RowVariable) -> s.Term:
-                value = _value(given, name, entity.fields[name].type, names.with_row(row, entity))
-                return _stored(value, getattr(row, name))
+                return _set(given, name, entity.fields[name].type, names.with_row(row, entity), getattr(row, name))
 
             of(s.RowVariable(entity))
             return of
@@ -373,7 +393,7 @@ class _World:
             result = self._rows_result(name, text, table, names, scope)
         elif table.has("type"):
             kind = self._type(table, "type")
-            result = s.ValueResult(name, text, kind, _value(table, "value", kind, names).term)
+            result = s.ValueResult(name, text, kind, _set(table, "value", kind, names, as_term(None)))
         else:
             found = table.expression("value", names.any_value)
             result = s.ValueResult(name, text, _shown_type(table, "value", found), found.term)
@@ -401,6 +421,7 @@ class _World:
             single,
             table.get("after", bool, default=False),
             table.get("reveals_key", bool, default=True),
+            table.expression("last", lambda text: names.value(text, s.INTEGER)).term if table.has("last") else None,
         )
 
     def _fields(self, table: TomlTable, entity: s.Entity, without: set[str]) -> tuple[str, ...]:
@@ -420,6 +441,17 @@ class _World:
         table.end()
         object.__setattr__(happening, "declared_at", (str(table.file.path), table.file.line(table.place)))
         return happening
+
+
+def _each(parts: Iterable[_Part], read: Callable[[_Part], _Read], wrong: list[str]) -> list[_Read]:
+    """What is read of each part; the errors go to ``wrong``."""
+    found = list[_Read]()
+    for part in parts:
+        try:
+            found.append(read(part))
+        except InputError as error:
+            wrong.append(str(error))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -520,8 +552,13 @@ def _value(table: TomlTable, key: str, kind: s.ValueType, names: Names) -> Typed
     return Typed(s.choose(when, then.term, otherwise.term), kind, (*then.optional, *otherwise.optional))
 
 
-def _stored(value: Typed, otherwise: s.Term | None) -> s.Term:
-    """The value to store; ``otherwise`` where an argument is not given."""
+def _set(table: TomlTable, key: str, kind: s.ValueType, names: Names, otherwise: s.Term | None) -> s.Term:
+    """The value to store; ``otherwise`` where an argument is not given, or the value is not declared."""
+    if table.raw(key) == UNDECLARED and UNDECLARED not in names.arguments:
+        if otherwise is None:
+            table.fail(f"a new row needs its {key!r}; mark the field as one that may be missing, `?`", key)
+        return Undeclared(otherwise)
+    value = _value(table, key, kind, names)
     missing = [part for part in value.optional if isinstance(part, Argument)]
     if otherwise is None or (missing == [value.term] and isinstance(otherwise, Constant)):
         return value.term

@@ -71,6 +71,8 @@ def _check_rule_set(
             yield DeclarationIssue("rules", finding.message, remedy, finding.proof, undecided=True)
             continue
         if finding.kind == "unreachable":
+            if finding.tool is not None and environment.tools[finding.tool].undeclared is not None:
+                continue
             place, what = f"tool {finding.tool!r}", finding.message
             remedy = "check its refusals, add a tool that looks up its references, or loosen the rules named"
         else:
@@ -84,7 +86,7 @@ def _check_descriptions(environment: Environment) -> Iterator[DeclarationIssue]:
     for tool in environment.tools.values():
         used = {name for term in tool.terms for name in arguments_of(term)}
         for parameter in tool.parameters:
-            if parameter.name not in used:
+            if parameter.name not in used and tool.undeclared is None:
                 yield DeclarationIssue(
                     f"tool {tool.name!r}, parameter {parameter.name!r}",
                     "it is never used: a wrong value goes unnoticed, because the call does the same",

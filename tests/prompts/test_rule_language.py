@@ -110,6 +110,11 @@ def test_normal_forms_of_duties_parse() -> None:
         parse(f"forall i, c: {calls}" if " c)" in calls else f"forall i: {calls}")
 
 
+def test_the_form_of_environments_is_that_of_the_page() -> None:
+    page = (ROOT / "docs" / "environments.md").read_text(encoding="utf-8")
+    assert f"## Reference\n\n{load_prompt('environment_form').body}\n## " in page
+
+
 def test_roles_that_write_or_judge_formulas_read_it() -> None:
     reading = {name for name in prompt_ids() if REFERENCE in load_prompt(name).body}
     assert reading == {"rule_language", "policy_extractor", "ltl_critic"}

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -153,3 +153,93 @@ def test_results_that_were_recorded_bare(lawtrace: Shell) -> None:
     for message in messages[1], messages[-1]:
         message["content"] = json.dumps(json.loads(message["content"])["order"])
     assert replayed(lawtrace, messages)["differences"] == []
+
+
+Answered = tuple[str, Mapping[str, Json], Json]
+
+
+def answered(*calls: Answered) -> list[dict[str, Any]]:
+    """The messages of a conversation with these calls and answers."""
+    messages: list[dict[str, Any]] = []
+    for number, (tool, given, answer) in enumerate(calls):
+        function = {"name": tool, "arguments": json.dumps(given)}
+        messages += [
+            {"role": "assistant", "content": None, "tool_calls": [{"id": str(number), "function": function}]},
+            {"role": "tool", "tool_call_id": str(number), "content": json.dumps(answer)},
+        ]
+    return messages
+
+
+LEDGER = """
+summary = "A ledger."
+[tables.entries]
+singular = "entry"
+prefix = ""
+fields = { number = "integer", text = "text", by = "text?" }
+[[initial]]
+table = "entries"
+number = 2
+values = { text = "old" }
+[tools.write]
+summary = "Writes."
+step = "Write {text}."
+outcome = "{text} is written."
+parameters.text = { type = "text", one_of = ["new"] }
+effects = [{ insert = "entries", set = { text = "text", by = "undeclared" } }]
+[tools.latest]
+summary = "Lists the latest."
+step = "List the latest {n}."
+noun_phrase = "the entry"
+parameters.n = { type = "integer", between = [1, 3], default = 10 }
+results.entries = { rows = "entries", last = "n" }
+[tools.sign]
+summary = "Signs."
+undeclared = "No call is recorded."
+parameters.number = { key = "entries" }
+"""
+
+
+def test_rows_of_new_keys_are_found_in_lists_and_what_is_undeclared_is_unknown(lawtrace: Shell) -> None:
+    Path("desk/environment.toml").write_text(LEDGER, encoding="utf-8")
+    old: list[Json] = [{"number": 4, "text": "a"}, {"number": 6, "text": "b"}]
+    new: dict[str, Json] = {"number": 9, "text": "c", "by": "Ada"}
+    write: Answered = ("write", {"text": "c"}, {"message": "Written."})
+    calls: list[Answered] = [
+        ("latest", {}, old),
+        write,
+        ("latest", {"n": 2}, [old[1], new]),
+        ("latest", {"n": 2}, [old[1], new]),
+    ]
+    found = replayed(lawtrace, answered(*calls))
+    assert found["differences"] == []
+    assert found["fields"]["write"]["changes"] == {"equal": 1, "different": 0, "unknown": 1}
+    # The first list is all that there is, since there could be ten; so each later row and field is known.
+    assert found["fields"]["latest"]["results"]["equal"] == 10
+    assert found["undeclared"] == {"write, the result": 1}
+    wrong = replayed(lawtrace, answered(*calls[:2], ("latest", {"n": 2}, [old[1], {**new, "text": "C"}])))
+    (difference,) = wrong["differences"]
+    assert (difference["tool"], difference["field"], difference["expected"]) == ("write", "text", "c")
+    # A call of a tool that is not there changes nothing; one that is undeclared may change anything.
+    missing: Answered = ("delete", {}, "ToolNotFoundError: no tool of that name")
+    assert replayed(lawtrace, answered(*calls[:2], missing, *calls[2:]))["fields"] == found["fields"]
+    sign: Answered = ("sign", {"number": 4}, {})
+    signed = replayed(lawtrace, answered(*calls[:2], sign, calls[2]))
+    assert signed["fields"]["latest"]["results"]["equal"] == 0
+    assert signed["undeclared"]["tool sign: No call is recorded."] == 1
+
+
+def test_what_is_undeclared_in_a_simulation(lawtrace: Shell) -> None:
+    Path("desk/environment.toml").write_text(LEDGER, encoding="utf-8")
+    desk = load_domain("./desk").environment
+    session = Session(desk, desk.populate(Random(3)))
+    session.call("write", {"text": "new"})
+    assert json.loads(session.call("latest", {"n": 2}).text) == {
+        "entries": [{"number": 2, "text": "old"}, {"number": 3, "text": "new"}]
+    }
+    assert "NotSimulatedError" in session.call("sign", {"number": 1}).text
+    Path("rules.toml").write_text('[[rules]]\nid = "look"\nformula = "G(write -> O latest)"\n', encoding="utf-8")
+    search = ("traces", "synthesize", "--env", "./desk", "--rules", "rules.toml", "--trace-mode", "tasks", "--count", 2)
+    lawtrace.json(*search, "--length", 3, "--out", "traces.jsonl")
+    found = Path("traces.jsonl").read_text()
+    assert '"tool":"write"' in found
+    assert '"tool":"sign"' not in found

@@ -205,6 +205,27 @@ def test_errors_have_a_place_and_a_near_name(tmp_path: Path, old: str, new: str,
     assert re.search(rf"environment\.toml.*{message}", str(caught.value), re.DOTALL), caught.value
 
 
+def test_all_errors_are_reported_at_once(tmp_path: Path) -> None:
+    text = SHOP.replace("values.joined", "values.joind").replace('key = "orders"', 'key = "order"')
+    text = text.replace("row.fee * 2", "row.fees * 2").replace("success = { success = true }", "")
+    with pytest.raises(InputError) as caught:
+        load_folder(write_world(tmp_path / "shop", text))
+    assert len(re.findall(r"environment\.toml, line \d+", str(caught.value))) == 3
+    assert "'order' is not known; did you mean 'orders'" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('summary = "Adds', 'undeclared = "why"\nsummary = "Adds', r"the tool is undeclared, and has `refuses`"),
+        ('item = "item", price', 'item = "undeclared", price', r"item: a new row needs its 'item'; mark the field"),
+    ],
+)
+def test_what_cannot_be_undeclared(tmp_path: Path, old: str, new: str, message: str) -> None:
+    with pytest.raises(InputError, match=rf"environment\.toml, line \d+: {message}"):
+        load_folder(write_world(tmp_path / "shop", SHOP.replace(old, new)))
+
+
 @pytest.mark.slow
 def test_contrast_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
