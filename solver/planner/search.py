@@ -11,9 +11,9 @@
 A trace counts when the simulator has executed it and the monitors say that every rule is kept.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, islice, zip_longest
 from random import Random
 from typing import Final
@@ -33,7 +33,7 @@ from lawtrace.solver.planner.search_state import SearchState
 from lawtrace.solver.planner.sequence_graph import ToolSequence
 from lawtrace.solver.planner.trace_spec import TraceSpec
 from lawtrace.solver.search.problem import Found, Impossible, Unknown
-from lawtrace.solver.search.smt.sequence_encoding import InitialRanges, SequenceEncoding
+from lawtrace.solver.search.smt.sequence_encoding import SequenceEncoding
 from lawtrace.solver.traces import Trace
 
 SMALL_TABLE = 24
@@ -93,12 +93,8 @@ STATES_PER_SEQUENCE = 20
 SAMPLED_STATES = 3
 """In how many of those that fit the plan arguments are sampled before Z3 is asked. One is enough if samples broke a
 rule that only an evaluation of the whole trace decides."""
-RANGE_STATES = 24
-"""How many initial states say which values their fields can have."""
-RARE_STATES = 400
-"""How many initial states are drawn to find one with certain values."""
-RARE_STATES_SOLVED = 6
-"""In how many of these Z3 is asked for arguments."""
+OTHER_STATES = 400
+"""How many further initial states are drawn to find one from which a sequence can start."""
 
 SAMPLED_FOR_SKIPPED = 10
 """A sequence that samples do not carry is skipped, and Z3 is not asked, if samples carried so many others for each
@@ -106,14 +102,11 @@ that was skipped before."""
 
 CONFLICTS_BEFORE_REPAIR = 8
 """After how many conflicts in a row a sequence is repaired. Another sequence costs less, if there is one."""
-ROWS_IN_RARE_STATES = 60_000
-"""How many rows they have together at most. There are fewer of larger states, which lack fewer values."""
+ROWS_IN_OTHER_STATES = 60_000
+"""How many rows the other initial states have together at most."""
 
 ENCODED_ROWS = 8
 """How many rows of a large table Z3 is told of; more, if the sequence has more calls."""
-
-Place = tuple[str, int, str]
-"""A field of an initial state: table, number of the row, name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +171,8 @@ class TraceSearch:
         return trace
 
     def _sampled_or_solved(self, sought: "_Sought", start: SearchState | None, *, may_skip: bool) -> Trace | None:
-        product = sought.product
         fitting: list[Walk] = []
-        tries = STATES_PER_SEQUENCE * len(
-            product.system.initial_states
-        )  # each initial state allows only some sequences
-        drawn = (self.draw_initial(product, sought.random) for _ in range(tries))
-        for initial in chain([] if start is None else [start], drawn):
+        for initial in chain([] if start is None else [start], self._drawn(sought)):
             walk = self._walk(sought, initial)
             if not walk.can_start:
                 continue
@@ -199,7 +187,7 @@ class TraceSearch:
             self._skipped += 1
             return None
         if not fitting:
-            rare = (self._walk_from(sought, state) for state in self._states.each(RARE_STATES))
+            rare = (self._walk_from(sought, state) for state in self._states.each(OTHER_STATES))
             fitting = list(islice((walk for walk in rare if walk.can_start), 1))
             if not fitting:
                 return None
@@ -208,6 +196,12 @@ class TraceSearch:
                 return trace
         best = max(fitting, key=lambda walk: walk.calls_made)
         return self._solved(sought, best)
+
+    def _drawn(self, sought: "_Sought") -> Iterator[SearchState]:
+        """Some initial states. Each allows only some sequences."""
+        product = sought.product
+        for _ in range(STATES_PER_SEQUENCE * len(product.system.initial_states)):
+            yield self.draw_initial(product, sought.random)
 
     def _walk(self, sought: "_Sought", initial: SearchState) -> Walk:
         return Walk(sought.product, sought.tools, initial, self._monitored, sought.random)
@@ -218,7 +212,7 @@ class TraceSearch:
     def _solved(self, sought: "_Sought", walk: Walk) -> Trace | None:
         """A trace with the arguments that Z3 finds in the initial state of the walk, or in a better one."""
         tools = sought.tools
-        encoding = SequenceEncoding(self._environment, self._compiled, self._few_rows(walk.initial, tools))
+        encoding = self._encoding(walk, tools)
         match encoding.solve(tools, walk.wished):
             case Found(solved):
                 trace = self._walk_from(sought, walk.initial).replay(solved)
@@ -232,7 +226,7 @@ class TraceSearch:
                     self._met.add(concerned)
                     self._give_up(tools)
                     return None
-                trace = self._from_rare_state(sought, walk, conflict)
+                trace = self._from_other_state(sought, walk, conflict)
                 if trace is None and self._in_a_row % CONFLICTS_BEFORE_REPAIR == 0:
                     trace = self._repaired(sought, walk, conflict, encoding)
                 return trace
@@ -240,45 +234,18 @@ class TraceSearch:
                 self._give_up(tools)
                 return None
 
-    def _from_rare_state(self, sought: "_Sought", walk: Walk, conflict: Impossible) -> Trace | None:
-        """A trace from an initial state with other values in the fields that stand in the way."""
+    def _from_other_state(self, sought: "_Sought", walk: Walk, conflict: Impossible) -> Trace | None:
+        """A trace from another initial state. If there is none, either, the beginning is excluded."""
         tools = sought.tools
-        _, tables = self._relevance.of(conflict.core)
-        initial = self._few_rows(walk.initial, tools)
-        ranges = InitialRanges([few for _, few in self._states.encoded(RANGE_STATES, _rows_for(tools))], tables)
-        encoding = SequenceEncoding(self._environment, self._compiled, initial, ranges)
-        match encoding.solve(tools, walk.wished):
-            case Impossible(obstacles, length):
-                if tables & self._environment.moving_tables:  # more may happen in other states
-                    self._give_up(tools)
-                else:
-                    self.conflicts.add(tools[:length], self._relevance.concerned(obstacles))
-                return None
-            case Unknown():
-                self._give_up(tools)
-                return None
-            case Found():
-                pass
-        places = encoding.needed_fields(tools)
-        here = _values_at(initial, places)
-        asked, solved = set[tuple[Value, ...]](), 0
-        for state, few in self._states.encoded(RARE_STATES, _rows_for(tools)):
-            values = _values_at(few, places)
-            key = tuple(values.values())
-            if len(values) < len(places) or values == here or key in asked:
-                continue
-            asked.add(key)
-            rare = self._walk_from(sought, state)
-            if not rare.can_start or not encoding.allows(tools, values):
-                continue
-            solved += 1
-            answer = SequenceEncoding(self._environment, self._compiled, few).solve(tools, walk.wished)
-            trace = rare.replay(answer.trace) if isinstance(answer, Found) else None
-            if trace is not None:
+        other = next((one for one in map(partial(self._walk, sought), self._drawn(sought)) if one.can_start), walk)
+        match self._encoding(other, tools).solve(tools, walk.wished):
+            case Found(solved) if (trace := other.replay(solved)) is not None:
                 return trace
-            if solved == RARE_STATES_SOLVED:
-                break
-        self._give_up(tools)
+            case Impossible(core, calls) if not self._relevance.of(core)[1] & self._environment.moving_tables:
+                length = max(calls or 0, conflict.calls or 0)
+                self.conflicts.add(tools[:length], self._relevance.concerned((*conflict.core, *core)))
+            case _:  # nothing is decided, or more may happen in other states
+                self._give_up(tools)
         return None
 
     def _repaired(
@@ -301,6 +268,9 @@ class TraceSearch:
         replaced = replace(sought, tools=repaired.trace.tools)
         return self._walk_from(replaced, walk.initial).replay(repaired.trace)
 
+    def _encoding(self, walk: Walk, tools: ToolSequence) -> SequenceEncoding:
+        return SequenceEncoding(self._environment, self._compiled, self._few_rows(walk.initial, tools))
+
     def _few_rows(self, initial: State, tools: ToolSequence) -> State:
         """The state with the rows that Z3 is told of."""
         return encoded_rows(self._environment, initial, _rows_for(tools))
@@ -317,26 +287,18 @@ class _InitialStates:
         self._environment = environment
         self._random = Random(f"{environment.name}/initial states")
         self._drawn: list[State] = []
-        self._encoded: dict[tuple[int, int], State] = {}
         self._rows = 0
 
     def each(self, count: int) -> Iterator[State]:
         """The first ones, one after another; fewer if they are large."""
         for number in range(count):
             if number == len(self._drawn):
-                if self._rows >= ROWS_IN_RARE_STATES:
+                if self._rows >= ROWS_IN_OTHER_STATES:
                     return
                 state = self._environment.populate(self._random)
                 self._rows += sum(map(len, state.tables.values()))
                 self._drawn.append(state)
             yield self._drawn[number]
-
-    def encoded(self, count: int, rows: int) -> Iterator[tuple[State, State]]:
-        """The first ones, each also with only the rows that Z3 is told of."""
-        for number, state in enumerate(self.each(count)):
-            if (number, rows) not in self._encoded:
-                self._encoded[number, rows] = encoded_rows(self._environment, state, rows)
-            yield state, self._encoded[number, rows]
 
 
 def _replaceable(tools: ToolSequence, others: Iterable[str]) -> list[ToolSequence]:
@@ -352,12 +314,3 @@ def _rows_for(tools: ToolSequence) -> int:
 @lru_cache(maxsize=16)
 def _initial_states(environment: Environment) -> _InitialStates:
     return _InitialStates(environment)
-
-
-def _values_at(state: State, places: list[Place]) -> Mapping[Place, Value]:
-    """The values of the fields that the state has."""
-    return {
-        (table, row, name): state.tables[table][row].values[name]
-        for table, row, name in places
-        if row < len(state.tables[table])
-    }

@@ -9,7 +9,7 @@ names what stands in the way.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 from random import Random
 from types import MappingProxyType
@@ -162,10 +162,6 @@ class CallEncoding:
         ]
         self._domains: Final[dict[str, Amount | Sequence[Value]]] = {}
         self._selectors: Final[dict[Obstacle, z3.BoolRef]] = {}
-
-    def begin(self, state: State) -> None:
-        """Begin in a state with open fields instead. No step has been made."""
-        self._positions[0] = replace(self._positions[0], state=state)
 
     def push(self, tools: Collection[str], wished: Mapping[str, Value] = NO_WISHES) -> SymbolicStep:
         """Append a call of one of the tools that completes.

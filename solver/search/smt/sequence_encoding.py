@@ -1,9 +1,8 @@
-"""Arguments, times and an initial state for a sequence of tools, all rules included.
+"""Arguments and times for a sequence of tools from one initial state, all rules included.
 
-The tools are given, and what is open are arguments, the times that follow from them, and, if a rare initial state is
-needed, the fields of its rows. Sequences that begin alike share the context. Where no arguments exist, the answer says
-for which shortest beginning this is so, and what stands in the way: a *conflict*. A search goes back as far and
-avoids that beginning from then on.
+The tools are given, and what is open are arguments, and the times that follow from them. Sequences that begin alike
+share the context. Where no arguments exist, the answer says for which shortest beginning this is so, and what stands in
+the way: a *conflict*. A search goes back as far and avoids that beginning from then on.
 """
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -15,12 +14,11 @@ import z3
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.samplers import Amount
-from lawtrace.environments.spec.state import Row, State
+from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.types import Value
 from lawtrace.solver.logic.syntax import atoms_of
 from lawtrace.solver.search.problem import Answer, Found, Impossible, Obstacle, Unknown
 from lawtrace.solver.search.smt.call_encoding import CallEncoding, open_parts
-from lawtrace.solver.search.smt.environment_encoding import cone_of_influence
 from lawtrace.solver.search.smt.rule_encoding import Rule
 
 SEQUENCE_RLIMIT = 4_000_000
@@ -47,25 +45,6 @@ class SolvedSequence:
     created: tuple[Mapping[str, Value], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _OpenField:
-    """A field of a row of the initial state, and the Boolean that gives it its value there."""
-
-    table: str
-    row: int
-    name: str
-    variable: z3.ExprRef
-    fixed: z3.BoolRef
-
-
-@dataclass(frozen=True, slots=True)
-class InitialRanges:
-    """Which values the fields of the initial rows of some tables can have: those that they have in some samples."""
-
-    samples: Sequence[State]
-    tables: frozenset[str]
-
-
 class SequenceEncoding:
     """Tool sequences from one initial state."""
 
@@ -74,14 +53,12 @@ class SequenceEncoding:
         environment: Environment,
         rules: Mapping[str, Rule],
         initial: State,
-        ranges: InitialRanges | None = None,
         *,
         demanded: Iterable[str] | None = None,
         pauses: bool = False,
     ) -> None:
         """
         Args:
-            ranges: the fields of the initial rows that are open.
             demanded: the rules that are demanded, before `demand_rules`; all by default. A greedy choice that keeps the
                 others, too, is the one that would be made if they were demanded: what is not possible without them is
                 not possible with them.
@@ -94,12 +71,9 @@ class SequenceEncoding:
             for name, rule in rules.items()
             if rule.formula is not None
         }
-        self._fields: list[_OpenField] = []
         self._calls = CallEncoding(
             environment, rules, initial, rlimit=SEQUENCE_RLIMIT, list_items=LIST_ITEMS, pauses=pauses
         )
-        if ranges is not None:
-            self._calls.begin(self._opened(initial, ranges))
         self._choices: tuple[tuple[str, ...], ...] = ()
         self._demanded: Final = {*(rules if demanded is None else demanded)}
 
@@ -174,25 +148,6 @@ class SequenceEncoding:
 
     def _assert(self, *truths: Value) -> None:
         self._calls.solver.add(*(truth for truth in truths if truth is not True))
-
-    def needed_fields(self, tools: Sequence[str]) -> list[tuple[str, int, str]]:
-        """The fields of the initial state that must have other values, each as table, row and name.
-
-        The others can keep theirs. There is a solution with open fields.
-        """
-        with self._kept([(tool,) for tool in tools], [{} for _ in tools]):
-            kept = {str(literal) for literal in self._largest([one.fixed for one in self._fields])}
-        return [(one.table, one.row, one.name) for one in self._fields if str(one.fixed) not in kept]
-
-    def allows(self, tools: Sequence[str], values: Mapping[tuple[str, int, str], Value]) -> bool:
-        """Whether there are arguments if these fields have these values and the others their own."""
-        with self._kept([(tool,) for tool in tools], [{} for _ in tools]):
-            for one in self._fields:
-                place = (one.table, one.row, one.name)
-                if place in values:
-                    self._calls.solver.add(self._calls.logic.equal(one.variable, values[place]))
-            fixed = [one.fixed for one in self._fields if (one.table, one.row, one.name) not in values]
-            return self._check(*fixed) == z3.sat
 
     @contextmanager
     def _kept(self, choices: Sequence[tuple[str, ...]], wished: Sequence[Mapping[str, Value]]) -> Generator[None]:
@@ -299,44 +254,6 @@ class SequenceEncoding:
 
         add(literals)
         return kept
-
-    def _opened(self, initial: State, ranges: InitialRanges) -> State:
-        """The initial state with open fields, each within the values that it has in the samples."""
-        state = initial
-        for table in sorted(cone_of_influence(self._environment) & ranges.tables):
-            entity = self._environment.entities[table]
-            values_of = {
-                name: {row.values[name] for sample in (initial, *ranges.samples) for row in sample.rows(table)}
-                for name in entity.fields
-                if name != entity.key
-            }
-            rows: list[Row] = []
-            for number, row in enumerate(initial.tables[table]):
-                values = dict(row.values)
-                for name, seen in values_of.items():
-                    if (variable := self._open(f"{table}.{number}.{name}", seen)) is not None:
-                        fixed = self._calls.logic.open_truth(f"fixed {table}.{number}.{name}")
-                        same = self._calls.logic.equal(variable, values[name])
-                        self._calls.solver.add(z3.Implies(fixed, same))
-                        self._fields.append(_OpenField(table, number, name, variable, fixed))
-                        values[name] = variable
-                rows.append(Row(values, row.present))
-            state = state.with_table(table, tuple(rows))
-        return state
-
-    def _open(self, name: str, seen: set[Value]) -> z3.ExprRef | None:
-        """A variable for a field with these values; None if it has only one, or its values are not simple."""
-        if len(seen) < 2:
-            return None
-        if all(isinstance(value, bool) for value in seen):
-            return self._calls.logic.open_truth(name)
-        if all(isinstance(value, int) for value in seen):
-            number = self._calls.logic.open_number(name)
-            self._calls.solver.add(number >= min(seen), number <= max(seen))
-            return number
-        if all(isinstance(value, str) for value in seen):
-            return self._calls.logic.open_text(name, self._calls.solver, sorted(seen))
-        return None
 
 
 @contextmanager

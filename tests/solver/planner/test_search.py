@@ -1,4 +1,4 @@
-"""The conflict-driven search with rules about time, sums and several objects, and with rare initial states."""
+"""The conflict-driven search with rules about time, sums and several objects, and with rare kinds of rows."""
 
 from dataclasses import replace
 
@@ -46,12 +46,10 @@ def test_the_same_seed_gives_the_same_traces() -> None:
     assert [trace.initial for trace in first] == [trace.initial for trace in second]
 
 
-def test_a_trace_that_needs_a_rare_initial_state_gets_one() -> None:
-    """One state in forty has a blocked payee, and one in forty more money than 700."""
+def test_a_trace_that_needs_a_rare_kind_of_row_gets_one() -> None:
+    """One state in forty has a blocked payee."""
     for trace in traces("F Refund", count=2):
         assert any(row.values["blocked"] for row in trace.initial.rows("payees"))
-    for trace in traces("F(Pay(amount >= 800) & X F Pay(amount >= 900))", count=2):
-        assert next(iter(trace.initial.rows("accounts"))).values["balance"] == 2_000_00
 
 
 def test_a_conflict_is_learned_without_calls_that_do_not_matter() -> None:
