@@ -32,13 +32,6 @@ def implies(one: Rule, other: Rule) -> bool:
     return product(weaker, other.automaton, lambda left, right: left and not right).is_empty
 
 
-def same_rule(one: Rule, other: Rule) -> bool:
-    """Whether two rules mean the same. Large ones and those on time, several objects or sums must be written alike."""
-    if one.parsed == other.parsed or not (s.is_untimed(one.parsed) and s.is_untimed(other.parsed)):
-        return one.parsed == other.parsed
-    return _have_automata(one.parsed, other.parsed) and equivalent(one.automaton, other.automaton)
-
-
 def _have_automata(*formulas: s.Formula) -> bool:
     """Whether automata of these formulas can be compared within seconds."""
     return len(Alphabet.of(formulas).letters) <= MOST_LETTERS

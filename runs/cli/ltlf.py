@@ -7,23 +7,17 @@ from rich.table import Table
 
 from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.report.command_result import CommandResult
-from lawtrace.solver.automata.automaton import Automaton, to_dot
+from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.logic.parser import parse
 
 
-def show_automaton(
-    formula: Annotated[str, typer.Argument(help="Formula, in symbols or in words.")],
-    dot: Annotated[bool, typer.Option("--dot", help="Print Graphviz source.")] = False,
-) -> CommandResult | None:
+def show_automaton(formula: Annotated[str, typer.Argument(help="Formula, in symbols or in words.")]) -> CommandResult:
     """Show the minimal automaton of a formula.
 
     For a quantified formula, the automaton of a single value.
     """
     automaton = compile_formula(parse(formula))
-    if dot:
-        typer.echo(to_dot(automaton))
-        return None
     return CommandResult(
         {
             "formula": str(automaton.formula),

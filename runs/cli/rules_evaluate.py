@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -32,9 +31,7 @@ from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.runs.tasks import trace_of
 from lawtrace.schemas.errors import InputError, input_errors
 from lawtrace.schemas.task_rows import TraceRow
-from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.declarations.loader import Domain, load_domain
-from lawtrace.solver.rule_transforms import same_rule
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 from lawtrace.solver.traces import Trace
 
@@ -42,13 +39,8 @@ MOST_SHOWN = 3
 """How many sessions of a kind are told on the terminal."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Evaluated:
-    """A rule set. ``automata``: the gold rules that are automata, and whether the set has an equal one."""
-
-    name: str
-    score: BehaviourScore
-    automata: Mapping[str, bool]
+_Evaluated = tuple[str, BehaviourScore]
+"""The name of a rule set, and its score."""
 
 
 def evaluate(
@@ -107,7 +99,7 @@ def evaluate(
         ours = JudgedSet(golden, sessions, step)
         for name, rules in sets.items():
             score = score_behaviour(domain.environment, JudgedSet(rules, sessions, step), ours, sessions)
-            found.append(_Evaluated(name, score, _equal_automata(rules, golden)))
+            found.append((name, score))
         worth = [(group, _worth(group, golden, domain, sessions)) for group in groups]
     kinds = Counter(session.kind for session in sessions)
     return CommandResult(
@@ -115,7 +107,7 @@ def evaluate(
             "gold": str(gold or "curated"),
             "provisions": scope,
             "sessions": kinds,
-            "sets": [*map(_as_json, found)],
+            "sets": [{"name": name, **score.model_dump(mode="json")} for name, score in found],
             "groups": [_worth_as_json(*one) for one in worth],
         },
         (*_shown(found, sessions, kinds), *_determinacy(worth)),
@@ -165,11 +157,6 @@ def _of_law(rules: Sequence[Rule]) -> list[Rule]:
     return [rule for rule in rules if rule.source == "law"]
 
 
-def _equal_automata(rules: Sequence[Rule], golden: Sequence[Rule]) -> dict[str, bool]:
-    ours, theirs = ([rule for rule in one if isinstance(rule.compiled, Automaton)] for one in (rules, golden))
-    return {rule.id: any(same_rule(rule, other) for other in ours) for rule in theirs}
-
-
 def _references(file: Path, domain: Domain) -> list[Trace]:
     """The references of tasks, or traces that a search for tasks has made."""
     with input_errors(file), file.open(encoding="utf-8") as lines:
@@ -183,10 +170,6 @@ def _references(file: Path, domain: Domain) -> list[Trace]:
     return [Trace(task.initial(environment), task.planned, task.target(environment)) for task in read if task.calls]
 
 
-def _as_json(found: _Evaluated) -> dict[str, object]:
-    return {"name": found.name, **found.score.model_dump(mode="json"), "automata": found.automata}
-
-
 def _cell(share: Share) -> str:
     return f"{share.count} of {share.of} ({percent(share.rate, digits=0)})" if share.of else "–"
 
@@ -196,20 +179,18 @@ def _shown(
 ) -> Iterator[RenderableType]:
     yield f"{len(sessions)} sessions: {', '.join(f'{number} {kind}' for kind, number in kinds.items())}."
     rows: list[tuple[str, list[str]]] = [
-        ("rules, and gold rules", [f"{one.score.rules}, {one.score.gold}" for one in found]),
-        ("references kept", [_cell(one.score.references) for one in found]),
-        ("unlawful mutants caught", [_cell(one.score.mutants) for one in found]),
-        ("breaches of one gold rule caught", [_cell(one.score.breaches) for one in found]),
-        ("lawful mutants called unlawful", [_cell(one.score.false_alarms) for one in found]),
-        ("random sessions, both keep", [_cell(one.score.random_kept) for one in found]),
-        ("random sessions, both break", [_cell(one.score.random_broken) for one in found]),
-        ("judged differently", [_cell(one.score.different) for one in found]),
+        ("rules, and gold rules", [f"{score.rules}, {score.gold}" for _, score in found]),
+        ("references kept", [_cell(score.references) for _, score in found]),
+        ("unlawful mutants caught", [_cell(score.mutants) for _, score in found]),
+        ("breaches of one gold rule caught", [_cell(score.breaches) for _, score in found]),
+        ("lawful mutants called unlawful", [_cell(score.false_alarms) for _, score in found]),
+        ("random sessions, both keep", [_cell(score.random_kept) for _, score in found]),
+        ("random sessions, both break", [_cell(score.random_broken) for _, score in found]),
+        ("judged differently", [_cell(score.different) for _, score in found]),
     ]
-    yield make_table(("", *(one.name for one in found)), ((name, *cells) for name, cells in rows))
-    for one in found:
-        yield from _details(one.name if len(found) > 1 else "", one.score)
-        equal = sum(one.automata.values())
-        yield f"Of {len(one.automata)} gold rules that are automata, {equal} have an equal one in {one.name}."
+    yield make_table(("", *(name for name, _ in found)), ((name, *cells) for name, cells in rows))
+    for name, score in found:
+        yield from _details(name if len(found) > 1 else "", score)
 
 
 def _details(name: str, score: BehaviourScore) -> Iterator[RenderableType]:

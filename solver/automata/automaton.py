@@ -222,34 +222,3 @@ def inclusions(automaton: Automaton) -> tuple[frozenset[int], ...]:
             if kept != found[state]:
                 found[state], changed = kept, True
     return tuple(map(frozenset, found))
-
-
-def to_dot(automaton: Automaton) -> str:
-    """The automaton in the DOT language: one node a state with its verdict, one edge for all letters that share it.
-
-    The edge for all letters that the other edges do not name is labelled `otherwise`, because there are many letters
-    and most of them have the same effect.
-    """
-    title = "" if automaton.formula is None else str(automaton.formula)
-    lines = [
-        "digraph automaton {",
-        "  rankdir=LR;",
-        f"  label={_quoted(title)};",
-        "  start [shape=point];",
-        "  start -> 0;",
-    ]
-    for state, verdict in enumerate(automaton.verdicts):
-        shape = "doublecircle" if state in automaton.accepting else "circle"
-        lines.append(f"  {state} [shape={shape}, label={_quoted(f'{state} {verdict}')}];")
-    for state, row in enumerate(automaton.table):
-        otherwise = row[0]  # the target of letter 0, a step in which no atom is true
-        for successor in dict.fromkeys(row):
-            letters = [letter for letter, target in zip(automaton.letters, row, strict=True) if target == successor]
-            label = "otherwise" if successor == otherwise else " | ".join(map(automaton.alphabet.text, letters))
-            lines.append(f"  {state} -> {successor} [label={_quoted(label)}];")
-    return "\n".join([*lines, "}", ""])
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

@@ -78,11 +78,9 @@ class NoSchedule(Impossible):
 
     Attributes:
         order: the matters of the order that exclude every schedule if they begin in it, as few as do.
-        late: those that were too late where the search turned back.
     """
 
     order: tuple[str, ...] = ()
-    late: tuple[str, ...] = ()
 
 
 class ScheduleSearch:
@@ -219,7 +217,6 @@ class _Attempt:
         finishes: whether matters that have begun come before more urgent ones.
         seen: what was done already.
         rules: those that stood in the way.
-        late: matters that were too late.
     """
 
     before: Mapping[int, Sequence[int]]
@@ -227,7 +224,6 @@ class _Attempt:
     finishes: bool
     seen: set[Hashable] = field(default_factory=set[Hashable])
     rules: dict[str, None] = field(default_factory=dict[str, None])
-    late: set[int] = field(default_factory=set[int])
 
 
 class _Search:
@@ -298,8 +294,7 @@ class _Search:
                     return Found(self._schedule(found))
                 if attempt.budget.left >= 0:
                     rules = tuple(Obstacle("rule", name) for name in sorted(attempt.rules))
-                    late = tuple(self._names[number] for number in sorted(attempt.late))
-                    return NoSchedule(rules, order=tuple(order), late=late)
+                    return NoSchedule(rules, order=tuple(order))
         return Unknown(f"it takes more than {steps} calls")
 
     def latest(self) -> dict[str, float]:
@@ -379,7 +374,6 @@ class _Search:
         unfinished.sort(key=lambda matter: self._latest(matter, node.made[matter]))
         late = self._late(node, unfinished, attempt.before)
         if late is not None:
-            attempt.late.add(late)
             attempt.rules.update(dict.fromkeys(self._rules_too_late(node, late)))
             return None
         if attempt.finishes:

@@ -179,7 +179,6 @@ def test_environments_are_listed_and_shown(lawtrace: Shell) -> None:
 
 def test_formulas_as_automata(lawtrace: Shell) -> None:
     assert lawtrace.json("ltlf", "dfa", "G(a -> F b)")["verdicts"] == ["holding", "open"]
-    assert "digraph" in lawtrace("ltlf", "dfa", "G(a -> F b)", "--dot")[1]
     code, _, err = lawtrace("ltlf", "dfa", "G(a -> b -> c)")
     assert code == 2
     assert "parenthes" in err

@@ -155,7 +155,7 @@ def test_the_command_compares_with_curated_and_other_rules(lawtrace: Shell, tmp_
     small = ("--count", 2)
     found = lawtrace.json("rules", "evaluate", "gold.jsonl", "late.toml", "--gold", "gold.jsonl", *small)
     own, late = found["sets"]
-    assert (own["different"]["count"], own["automata"]) == (0, {"first": True})
+    assert own["different"]["count"] == 0
     assert late["by_rule"][0]["missed"]["breaks"] == ["first"]
     part = lawtrace.json("rules", "evaluate", "late.toml", "--gold", "gold.jsonl", "--tasks", TASKS, *small)
     assert (part["provisions"], part["sessions"]["reference"], part["sets"][0]["gold"]) == (["Article 2"], 2, 1)

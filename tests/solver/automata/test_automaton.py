@@ -7,7 +7,6 @@ import pytest
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.violations import Verdict
-from lawtrace.solver.automata.automaton import to_dot
 from lawtrace.solver.automata.compiler import compile_formula
 from lawtrace.solver.automata.operations import equivalent, product
 from lawtrace.solver.logic.parser import MAX_NESTING, parse
@@ -174,10 +173,3 @@ def test_a_hundred_thousand_events_without_recursion() -> None:
     automaton = compile_formula(parse("G(a -> F b) & G(c -> O a)"))
     letters = [automaton.alphabet.letter({Atom("ab"[step % 2])}) for step in range(100_000)]
     assert automaton.verdicts[automaton.run(letters)] == "holding"
-
-
-def test_dot_names_verdicts_and_letters() -> None:
-    dot = to_dot(compile_formula(parse('G(Pay("x" in events) -> F Audit)')))
-    assert 'label="0 holding"' in dot
-    assert r'0 -> 1 [label="Pay(\"x\" in events)"]' in dot
-    assert '0 -> 0 [label="otherwise"]' in dot

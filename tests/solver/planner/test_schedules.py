@@ -43,7 +43,6 @@ def test_ten_cases_cannot_begin_in_the_listed_order() -> None:
     assert isinstance(answer, NoSchedule)
     assert answer.rules == ("urgent",)
     assert len(answer.order) == 4, "three plain cases before an urgent one leave no time for the other"
-    assert set(answer.late) <= {"C-09", "C-10"}
 
 
 def test_same_schedule_each_time() -> None:
