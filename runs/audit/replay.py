@@ -25,10 +25,12 @@ from lawtrace.environments.spec.tools import FromLookup, Tool
 from lawtrace.environments.spec.types import ListOf, Record, Value, ValueType, WrongValue
 from lawtrace.runs.audit.judging import event_of_turn
 from lawtrace.runs.audit.transcripts import Transcript
+from lawtrace.runs.report.text import cut
 from lawtrace.schemas.events import Event, Json
 
 Verdict = Literal["equal", "different", "unknown"]
 KINDS: Final = ("outcomes", "results", "changes")
+SHOWN_CHARACTERS: Final = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,20 @@ class Fidelity:
         kept = {key: n for key, n in self.counts.items() if tool in (None, key[0]) and kind in (None, key[1])}
         equal = sum(number for (_, _, verdict), number in kept.items() if verdict == "equal")
         return equal, equal + sum(number for (_, _, verdict), number in kept.items() if verdict == "different")
+
+    @property
+    def unknown(self) -> int:
+        """How many fields are unknown."""
+        return sum(number for (_, _, verdict), number in self.counts.items() if verdict == "unknown")
+
+    def first_differences(self, show: int) -> list[str]:
+        """The first differences in words, one of each tool and field before others."""
+        first = {(one.tool, one.kind, one.field): one for one in reversed(self.differences)}
+        return [
+            f"{one.place}: {one.tool}, {one.field} ({one.kind}): here {cut(repr(one.expected), SHOWN_CHARACTERS)}, "
+            f"recorded {cut(repr(one.recorded), SHOWN_CHARACTERS)}"
+            for one in [*reversed(first.values())][:show]
+        ]
 
 
 def replay(environment: Environment, transcripts: Iterable[Transcript]) -> Fidelity:
@@ -181,7 +197,7 @@ class _Replay:
             case ValueResult(name, _, kind):
                 self._compare_field(tool.name, "results", name, kind, expected, recorded)
             case KeyResult(name, _, entity):
-                is_new = isinstance(recorded, str) and self._row(entity, recorded) is None
+                is_new = isinstance(recorded, str | int) and self._row(entity, recorded) is None
                 self._count(tool.name, "results", is_new, name, "a new key", recorded)
                 if not is_new:
                     return

@@ -42,6 +42,7 @@ COMMANDS = {
             "list": _at("env.list_environments", "List the built-in environments, and their rules by kind."),
             "serve": _at("env_serve.serve", "Serve an environment over MCP and judge the calls."),
             "from-tools": _at("env_from_tools.from_tools", "Make an environment for audits from tool schemas."),
+            "draft": _at("env_draft.env_draft", "Let a model write an environment for tools, and check it."),
             "replay": _at("env_replay.env_replay", "Compare recorded calls with what the environment computes."),
             "show": _at("env.show_environment", "Show tools, rules and provisions, linked to each other."),
             "check": _at("env.check_environment", "Check a declaration, its rules and its initial states."),

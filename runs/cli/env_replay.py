@@ -12,13 +12,12 @@ from lawtrace.runs.audit.sources.reading import find_files, read_transcripts
 from lawtrace.runs.cli.options import NameArgument
 from lawtrace.runs.cli.output import make_table
 from lawtrace.runs.report.command_result import CommandResult, Note
-from lawtrace.runs.report.text import cut, percent, visible
+from lawtrace.runs.report.text import percent, visible
 from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 from lawtrace.solver.declarations.loader import load_domain
 
 VERDICTS = ("equal", "different", "unknown")
-SHOWN_CHARACTERS = 120
 
 
 def env_replay(
@@ -40,7 +39,7 @@ def env_replay(
     equal, determined = found.share()
     shown = [
         make_table(("tool", "calls", *(f"{kind}: {'/'.join(VERDICTS)}" for kind in KINDS)), _rows(found, tools)),
-        *(Note(visible(line)) for line in _differences(found, show)),
+        *(Note(visible(line)) for line in found.first_differences(show)),
         *(Note(f"Not declared: {visible(what)} ({number} times)") for what, number in found.undeclared.most_common(10)),
     ]
     share = f"{percent(equal / determined)} of {determined} determined fields are equal" if determined else "No field"
@@ -59,7 +58,7 @@ def env_replay(
             "undeclared": dict(found.undeclared),
             "differences": [asdict(one) for one in found.differences],
         },
-        (*shown, f"{share}, in {found.transcripts} conversations; {_unknown(found)} unknown."),
+        (*shown, f"{share}, in {found.transcripts} conversations; {found.unknown} unknown."),
         exit_code=1 if found.differences else 0,
     )
 
@@ -73,17 +72,3 @@ def _rows(found: Fidelity, tools: list[str]) -> list[tuple[str, ...]]:
         )
         for tool in tools
     ]
-
-
-def _differences(found: Fidelity, show: int) -> list[str]:
-    """The first differences, one of each tool and field before others."""
-    first = {(one.tool, one.kind, one.field): one for one in reversed(found.differences)}
-    return [
-        f"{one.place}: {one.tool}, {one.field} ({one.kind}): here {cut(repr(one.expected), SHOWN_CHARACTERS)}, "
-        f"recorded {cut(repr(one.recorded), SHOWN_CHARACTERS)}"
-        for one in [*reversed(first.values())][:show]
-    ]
-
-
-def _unknown(found: Fidelity) -> int:
-    return sum(number for (_, _, verdict), number in found.counts.items() if verdict == "unknown")

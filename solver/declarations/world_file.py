@@ -420,7 +420,7 @@ class _World:
             tuple(parts),
             single,
             table.get("after", bool, default=False),
-            table.get("reveals_key", bool, default=True),
+            table.get("reveals_key", bool, default=single or table.has("where")),
             table.expression("last", lambda text: names.value(text, s.INTEGER)).term if table.has("last") else None,
         )
 
@@ -560,7 +560,8 @@ def _set(table: TomlTable, key: str, kind: s.ValueType, names: Names, otherwise:
         return Undeclared(otherwise)
     value = _value(table, key, kind, names)
     missing = [part for part in value.optional if isinstance(part, Argument)]
-    if otherwise is None or (missing == [value.term] and isinstance(otherwise, Constant)):
+    is_argument = len(missing) == 1 and missing[0] is value.term
+    if otherwise is None or (is_argument and isinstance(otherwise, Constant)):
         return value.term
     term = value.term
     for argument in missing:

@@ -1,0 +1,178 @@
+"""Drafts of environments: the example of the prompt, the checks by code, and the command with a scripted endpoint."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from lawtrace.agents.roles.world_roles import ClassedSentence, DraftReport, WorldDraft
+from lawtrace.environments.runtime.documentation import argument_schema
+from lawtrace.environments.runtime.session import Session
+from lawtrace.environments.tool_schemas.forms import read_forms
+from lawtrace.prompts.loader import load_prompt
+from lawtrace.runs.audit.world_checks import WorldChecks
+from lawtrace.runs.audit.world_drafts import read_policy
+from lawtrace.schemas.events import Json
+from lawtrace.solver.declarations.loader import load_domain
+from lawtrace.solver.rules import load_rules
+from tests.support.openai_server import serving
+from tests.support.shell import Shell
+
+(EXAMPLE,) = re.findall(r"```toml\n(.*?)```", load_prompt("world_writer").body, re.DOTALL)
+LIBRARY = WorldChecks("library", (), None, ()).read(EXAMPLE)
+SCHEMAS: list[Json] = [
+    {"name": name, "description": tool.summary, "inputSchema": argument_schema(tool)}
+    for name, tool in LIBRARY.tools.items()
+    if name != "Decline"
+]
+POLICY = """# Lending
+
+An item is lent only after its check was shown as passed. Always be friendly.
+
+## Notes
+
+- Urgent notes come first.
+"""
+
+
+def report(declaration: str, policy: Path | None = None, **draft: Any) -> DraftReport:
+    law = read_policy(policy) if policy else None
+    return WorldChecks("library", [*read_forms(SCHEMAS, "")], law, ()).report(declaration, WorldDraft(**draft))
+
+
+def test_the_example_of_the_prompt_has_no_findings() -> None:
+    assert report(EXAMPLE) == DraftReport(declaration=EXAMPLE)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("[tools.RecentLoans]", "[tools.RecentLoan]", "there is no such tool; did you mean 'RecentLoans'"),
+        ("[tools.RecentLoans]", "[tools.RecentLoan]", "tool 'RecentLoans' is missing"),
+        ("default = 7, ", "", "tool 'Lend': 'days' is optional in the schema"),
+        ("item.fee", "item.fees", "environment.toml, line 57"),
+        ('n = { type = "integer"', 'm = { type = "integer"', "tool 'RecentLoans': the parameter 'n' is missing"),
+    ],
+)
+def test_a_draft_that_does_not_fit_the_schemas(old: str, new: str, message: str) -> None:
+    text = EXAMPLE.replace(old, new)
+    text = text.replace("[n: {n}]", "[m: {m}]").replace('last = "n"', 'last = "m"') if new.startswith("m") else text
+    assert message in " ".join(report(text).errors)
+
+
+def test_tools_of_the_next_answer_are_not_missing() -> None:
+    first = EXAMPLE.partition("[tools.Audit]")[0]
+    assert report(first, later=["Audit"]).errors == ("now declare Audit",)
+    assert "tool 'Audit' is missing" in report(first).errors[0]
+
+
+def test_sentences_of_a_policy(tmp_path: Path) -> None:
+    page = tmp_path / "policy.md"
+    page.write_text(POLICY, encoding="utf-8")
+    policy = read_policy(page)
+    assert [(one.citation, one.text) for one in policy.provisions] == [
+        ("Lending (1)", "An item is lent only after its check was shown as passed."),
+        ("Lending (2)", "Always be friendly."),
+        ("Notes (3)", "Urgent notes come first."),
+    ]
+    classed = [ClassedSentence(citation=name, kind="rule") for name in ("Lending (1)", "Lending (4)")]
+    first, second = report(EXAMPLE, page, sentences=classed).findings
+    assert "without a class: Lending (2); Notes (3)" in first
+    assert "no sentence 'Lending (4)'; did you mean" in second
+
+
+def conversation(seed: int) -> dict[str, Any]:
+    """A recorded conversation of the library, with the sentence that `WriteNote` answers."""
+    session = Session(LIBRARY, LIBRARY.populate(Random(seed)))
+    item = next(session.state.rows("items"))
+    calls: list[tuple[str, dict[str, Json]]] = [
+        ("FindItems", {"name": item.values["name"]}),
+        ("Lend", {"item_id": item.values["item_id"], "member": "Ada"}),
+        ("RecentLoans", {}),
+        ("FindItems", {"name": item.values["name"]}),
+        ("WriteNote", {"text": "Call Ada."}),
+    ]
+    messages: list[dict[str, Any]] = []
+    for number, (tool, given) in enumerate(calls):
+        answer = session.call(tool, given).text if tool != "WriteNote" else '{"message": "Noted."}'
+        function = {"name": tool, "arguments": json.dumps(given)}
+        messages += [
+            {"role": "assistant", "content": None, "tool_calls": [{"id": str(number), "function": function}]},
+            {"role": "tool", "tool_call_id": str(number), "content": answer},
+        ]
+    return {"id": f"c{seed}", "messages": messages}
+
+
+WRONG = EXAMPLE.replace(
+    '{ update = "items", set.status = \'"lent"\' },', '{ update = "items", set.status = \'"in"\' },'
+)
+RULE = 'forall i: G(Lend(item_id == i) -> O CheckItem(item_id == i, result.checked == "passed"))'
+
+
+def answer(request: Mapping[str, Any]) -> str:
+    """A writer who begins with a wrong effect, corrects it, and then spoils the draft."""
+    system = str(request["messages"][0]["content"])
+    turns = sum(message["role"] == "assistant" for message in request["messages"])
+    if system.startswith("Write an environment"):
+        kinds = {"Lending (1)": "rule", "Lending (2)": "not sayable", "Notes (3)": "manual"}
+        classed = [{"citation": name, "kind": kind, "because": "said so"} for name, kind in kinds.items()]
+        part = [EXAMPLE.replace("item.fee", "item.fees"), WRONG, EXAMPLE, WRONG][turns]
+        return json.dumps({"parts": [{"name": "all", "toml": part}], "sentences": classed if turns == 0 else []})
+    if system.startswith("Review the declaration"):
+        return json.dumps({"objections": ["Say more of the desk."]})
+    if system.startswith("Write as rules"):
+        rule = {"id": "checked", "formula": RULE, "citation": "Lending (1)", "quote": "after its check was shown"}
+        without = [{"citation": name, "because": "no call shows it"} for name in ("Lending (2)", "Notes (3)")]
+        return json.dumps({"rules": [rule], "not_checkable": without})
+    return json.dumps({"objections": []})
+
+
+def test_the_command_keeps_the_best_draft_and_asks_nothing_twice(
+    lawtrace: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("tools.json").write_text(json.dumps(SCHEMAS), encoding="utf-8")
+    Path("policy.md").write_text(POLICY, encoding="utf-8")
+    Path("logs.jsonl").write_text("\n".join(json.dumps(conversation(seed)) for seed in range(1, 7)), encoding="utf-8")
+    draft = ("env", "draft", "tools.json", "--policy", "policy.md", "--logs", "logs.jsonl", "--model", "openai:m")
+    with serving(answer) as server:
+        server.connect(monkeypatch)
+        code, out, err = lawtrace(*draft, "--out", "library", "--set", "conversation.rounds=4", "--json")
+        asked = len(server.requests)
+        assert code == 0, out[-3000:] + err
+        again = lawtrace(*draft, "--out", "library", "--set", "conversation.rounds=4", "--json")
+        assert (again[0], again[1], len(server.requests)) == (0, out, asked)
+    found: dict[str, Any] = json.loads(out.splitlines()[-1])
+    shown = ["\n".join(str(one["content"]) for one in request["messages"]) for request in server.requests]
+    assert any("a row of 'items' has no field `fees`; did you mean 'fee'?" in text for text in shown)
+    assert any("FindItems, status (results): here 'in', recorded 'lent'" in text for text in shown)
+    held_out = {message["content"] for seed in (3, 6) for message in conversation(seed)["messages"][1::2]}
+    seen = {message["content"] for seed in (1, 2, 4, 5) for message in conversation(seed)["messages"][1::2]}
+    assert not any(content in text for content in held_out - seen for text in shown)
+    assert (Path("library") / "environment.toml").read_text(encoding="utf-8").strip() == EXAMPLE.strip()
+    assert found["drafts"] == 4
+    assert found["fidelity"]["held_out"]["conversations"] == 2
+    assert found["fidelity"]["held_out"]["different"] == 0 < found["fidelity"]["held_out"]["equal"]
+    assert found["tools"]["WriteNote"]["undeclared"] == ["the result"]
+    assert found["tools"]["Lend"]["undeclared"] == ["loans.due"]
+    assert found["tools"]["Audit"]["undeclared"] == ["No recorded call shows what it changes."]
+    assert {one["citation"]: (one["kind"], one["rules"]) for one in found["policy"]} == {
+        "Lending (1)": ("rule", ["checked"]),
+        "Lending (2)": ("not sayable", []),
+        "Notes (3)": ("manual", []),
+    }
+    assert found["traces"] == 2
+    domain = load_domain("./library")
+    assert [rule.formula for rule in load_rules(domain.rules_file)] == [RULE]
+    assert lawtrace("env", "show", "./library")[0] == 0
+    pairs = lawtrace.json("tasks", "build", "--env", "./library", "--count", 2, "--out", "pairs.jsonl")
+    assert pairs["tasks"] == 2
+
+
+@pytest.fixture
+def lawtrace(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Shell:
+    monkeypatch.chdir(tmp_path)
+    return Shell(monkeypatch, capsys)
