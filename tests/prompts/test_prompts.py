@@ -71,7 +71,7 @@ def test_hash_is_of_the_file(name: str) -> None:
     paths = FOLDER.rglob(f"{name}.md" if "/" in name else f"**/{name}.md")
     (path,) = [path for path in paths if (path.parent.name == "published") == name.startswith("published/")]
     text = path.read_text(encoding="utf-8")
-    for part in ("rule_language", "fenced_data"):
+    for part in ("rule_language", "environment_form", "fenced_data"):
         text = text.replace(f'{{% include "{part}" %}}\n', load_prompt(part).body)
     assert load_prompt(name).hash == hashlib.sha256(text.encode()).hexdigest()
 
