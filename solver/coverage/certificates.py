@@ -22,7 +22,7 @@ from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.monitoring.first_order import FirstOrderRule
 from lawtrace.solver.planner.product import Product, environment_scope
 from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
-from lawtrace.solver.planner.trace_spec import TraceSpec, completed_calls_automaton
+from lawtrace.solver.planner.trace_spec import TraceSpec, adjacent_pairs, completed_calls_automaton
 from lawtrace.solver.search.explanations import describe_preconditions, join_names, step_texts
 from lawtrace.solver.search.problem import Answer, Found, Impossible, Obstacle, Proof, Unknown
 from lawtrace.solver.search.products.call_scopes import AbstractTrace, free_scope
@@ -189,8 +189,9 @@ class Certifier:
         return " ".join([*refusals, *([demanded] if demanded else [])])
 
     def _shortest(self, pair: ToolPair) -> tuple[str, ...] | None:
-        through = self._product.through(pair)
         for longer in range(self._length + 1, self._length + MAX_EXTRA_CALLS):
-            if through.can_finish(0, longer):
-                return draw_tool_sequence(through, longer, Random(0), set())
+            if pair in self._product.feasible_pairs(longer):
+                found = draw_tool_sequence(self._product, longer, Random(0), {pair})
+                if pair in adjacent_pairs(found):
+                    return found
         return None

@@ -6,15 +6,14 @@ among the factors whose state it changes, and the costs of their shortest ways t
 to find out is found by the search, which goes back.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import reduce
 from heapq import heappop, heappush
-from typing import Final, TypeVar, cast, overload
+from typing import Final, TypeVar, overload
 
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.schemas.trace_options import ToolPair
 from lawtrace.solver.planner.sequence_graph import Move, PairsAhead, SequenceGraph
 
 CALL_COST: Final = 5_040
@@ -143,22 +142,6 @@ class JointGraph(SequenceGraph):
             first, inside = common([part.first for part in parts]), common([part.inside for part in parts])
             self._ahead[remaining] = PairsAhead(parts[0].rows, first, inside)
         return self._ahead[remaining]
-
-    def _made_through(self, pair: ToolPair) -> SequenceGraph:
-        def seen_after(seen: int, tool: str) -> int:
-            return 2 if seen == 2 or (seen == 1 and tool == pair[1]) else int(tool == pair[0])
-
-        def follow(place: Place) -> Iterator[tuple[str, Place]]:
-            key, seen = cast("tuple[Hashable, int]", place.key)
-            for tool, to in self._follow(Place(key, place.nodes[:-1])):
-                after = seen_after(seen, tool)
-                yield tool, Place((to.key, after), (*to.nodes, after))
-
-        moves = [tuple(Move(tool, seen_after(seen, tool)) for tool in self.tool_numbers) for seen in range(3)]
-        having = SequenceGraph(self.environment, moves, [False, False, True])
-        factors = [*self._factors, *factors_of([having], [frozenset()])]
-        starts = [Place((place.key, 0), (*place.nodes, 0)) for place in self._starts]
-        return JointGraph(self.environment, factors, starts, follow)
 
     def _is_alive(self, place: Place) -> bool:
         return None not in [factor.costs[node] for factor, node in zip(self._factors, place.nodes, strict=True)]

@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.schemas.trace_options import ToolPair
 from lawtrace.solver.automata.automaton import Automaton, distances_to
 from lawtrace.solver.logic.conditions import Condition
 from lawtrace.solver.planner.joint_graph import JointGraph, Place, factors_of
@@ -284,9 +283,6 @@ class Product(SequenceGraph):
 
     def pairs_ahead(self, remaining: int) -> PairsAhead:
         return self._graph.pairs_ahead(remaining)
-
-    def through(self, pair: ToolPair) -> SequenceGraph:
-        return self._graph.through(pair)
 
     def initial_state(self, search_state: SearchState) -> ProductState | None:
         """The product state before the first call; None if the abstract state was never reached."""

@@ -1,12 +1,11 @@
 """Tool sequences as paths of a graph, and which moves can still lead to acceptance in a number of calls."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.schemas.trace_options import ToolPair
-from lawtrace.solver.search.products.graph_reduction import explore
 
 ToolSequence = tuple[str, ...]
 
@@ -69,7 +68,6 @@ class SequenceGraph:
         self._alive: Final = [list(accepting)]
         rows = {tool: number * len(self.tool_numbers) for tool, number in self.tool_numbers.items()}
         self._pairs_ahead: Final = [PairsAhead(rows, [0] * len(moves), [0] * len(moves))]
-        self._through: Final[dict[ToolPair, SequenceGraph]] = {}
 
     def can_finish(self, node: int, remaining: int) -> bool:
         """Whether some ``remaining`` calls lead from the node to acceptance."""
@@ -115,22 +113,3 @@ class SequenceGraph:
             finishing = self.finishing_nodes(len(self._pairs_ahead) - 1)
             self._pairs_ahead.append(self._pairs_ahead[-1].one_call_more(self.moves, finishing))
         return self._pairs_ahead[remaining]
-
-    def through(self, pair: ToolPair) -> "SequenceGraph":
-        """The graph of the sequences that contain the pair."""
-        if pair not in self._through:
-            self._through[pair] = self._made_through(pair)
-        return self._through[pair]
-
-    def _made_through(self, pair: ToolPair) -> "SequenceGraph":
-        # A node and how much of the pair there is: nothing, its first tool as the last call, or all of it.
-        def edges(place: tuple[int, int]) -> Iterator[tuple[str, tuple[int, int]]]:
-            node, seen = place
-            for tool, target in self.moves[node]:
-                done = seen == 2 or (seen == 1 and tool == pair[1])
-                yield tool, (target, 2 if done else int(tool == pair[0]))
-
-        places, out = explore([(0, 0)], edges)
-        moves = [tuple(Move(*edge) for edge in row) for row in out]
-        accepting = [seen == 2 and self.can_finish(node, 0) for node, seen in places]
-        return SequenceGraph(self.environment, moves, accepting)

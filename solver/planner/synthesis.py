@@ -4,7 +4,7 @@ Explanations come from `lawtrace.solver.search.products.prover`, which adds rule
 forty-fold product. The goal there is that every call completes, and the number of calls.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
 from random import Random
@@ -15,7 +15,7 @@ from lawtrace.schemas.trace_options import NO_CONSTRAINTS, ToolPair, TraceConstr
 from lawtrace.solver.planner.product import Product, environment_scope
 from lawtrace.solver.planner.search import STATES_PER_SEQUENCE, TraceSearch
 from lawtrace.solver.planner.search_state import SearchState
-from lawtrace.solver.planner.sequence_graph import SequenceGraph, ToolSequence
+from lawtrace.solver.planner.sequence_graph import ToolSequence
 from lawtrace.solver.planner.tool_sequences import NoArgumentsError, draw_tool_sequence
 from lawtrace.solver.planner.trace_spec import TraceSpec, adjacent_pairs, completed_calls_automaton
 from lawtrace.solver.rules import Rule
@@ -197,12 +197,12 @@ def _next_sequence(
     are any. A pair of which conflicts exclude every sequence is no longer wanted.
     """
     missing = next((pair for pair in targets if pair in wanted), None)
-    distance, conflicts = spec.constraints.distance, search.conflicts
+    distance = spec.constraints.distance
     begins = None if missing is not None or distance else product.initial_state(start)
 
-    def drawn(graph: SequenceGraph, node: int = 0) -> ToolSequence:
+    def drawn(pairs: Set[ToolPair], node: int = 0) -> ToolSequence:
         return draw_tool_sequence(
-            graph, length, random, wanted, earlier=earlier, distance=distance, conflicts=conflicts, start=node
+            product, length, random, pairs, earlier=earlier, distance=distance, conflicts=search.conflicts, start=node
         )
 
     def offers(node: int) -> bool:
@@ -211,22 +211,19 @@ def _next_sequence(
     sequence = None
     if begins is not None and product.can_finish(begins.node, length) and (not wanted or offers(begins.node)):
         with suppress(NoArgumentsError):
-            sequence = drawn(product, begins.node)
-    try:
-        sequence = sequence or drawn(product if missing is None else product.through(missing))
-    except NoArgumentsError:
-        if missing is None:
-            raise
-        wanted.discard(missing)
-        return _next_sequence(spec, product, length, random, wanted, targets, earlier, search, start)
+            sequence = drawn(wanted, begins.node)
+    sequence = sequence or drawn(wanted if missing is None else {missing})
+    if missing in adjacent_pairs(sequence):
+        return sequence, missing
     while wanted and not adjacent_pairs(sequence) & wanted:
-        # The beam finds no wanted pair: require one.
-        pair = min(wanted)
-        try:
-            return drawn(product.through(pair)), pair
-        except NoArgumentsError:
-            wanted.discard(pair)
-    return sequence, missing
+        # The beam finds no wanted pair: look for one alone.
+        missing = missing or min(wanted)
+        sequence = drawn({missing})
+        if missing in adjacent_pairs(sequence):
+            return sequence, missing
+        wanted.discard(missing)
+        missing = None
+    return sequence, None
 
 
 def feasible_product(spec: TraceSpec, length: int) -> Product:

@@ -64,7 +64,7 @@ def _carried(spec: TraceSpec, pair: tuple[str, str], seed: int) -> tuple[str, ..
     product = Product(environment, spec.automata(LENGTH))
     for number in range(4):
         random = Random(f"{seed}/{number}")
-        walk = draw_tool_sequence(product.through(pair), LENGTH, random, set())
+        walk = draw_tool_sequence(product, LENGTH, random, {pair})
         trace = Walk(
             product,
             walk,
