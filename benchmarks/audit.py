@@ -34,7 +34,7 @@ TALK = ("Yes, please go on.", "I would like the rest done as well.", "No, leave 
 def traces(environment: str) -> list[Sequence[Event]]:
     """The events of the reference traces of the released tasks."""
     domain = load_domain(environment)
-    file = next(TASKS.glob(f"*/{environment}.jsonl"))
+    file = next(TASKS.rglob(f"{environment}.jsonl"))
     tasks: list[Task] = read_task_rows(file).rows
     return [replay(domain.environment, task.initial(domain.environment), task.planned).events for task in tasks]
 

@@ -1,13 +1,11 @@
-"""Attempts and a synthesis on one, two and four Ray workers of this machine.
+"""Attempts of this process with more calls in flight, and a synthesis on one, two and four Ray workers.
 
     python -m benchmarks.cluster
     python -m benchmarks.cluster --workers 1 2 --trials 10 --in-flight 8
 
-An attempt is one call of an endpoint that answers after 200 ms, and one program. Each worker has the same number of
-calls in flight, so N workers make at most N times as many attempts a second as one. Synthesized are contrast pairs
-under some 70 rules in parts of six traces, measured from the first product of each worker to the last. Then what the
-event log of the driver takes for an attempt, a merge of shards for an entry, and a shard of an audit for the events of
-other shards.
+An attempt is one call of an endpoint that answers after 200 ms, and one program. Synthesized are contrast pairs under
+some 70 rules in parts of six traces, measured from the first product of each worker to the last. Then what the event
+log takes for an attempt, a merge of shards for an entry, and a shard of an audit for the events of other shards.
 Needs the extra `lawtrace[ray]`.
 """
 
@@ -27,7 +25,7 @@ from pathlib import Path
 from benchmarks.audit import conversations, traces
 from lawtrace.runs.audit.sources.reading import find_transcripts
 from lawtrace.runs.stages.artifacts import RULES as RULES_FILE
-from lawtrace.runs.stages.cluster_jobs import Cluster, Unit
+from lawtrace.runs.stages.cluster_jobs import Cluster
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.stages.traces_stage import TracePlan, prepare_parts, synthesize_traces
 from lawtrace.runs.store.event_log_file import EventLogFile, utc_now
@@ -43,22 +41,11 @@ TASKS = Path("docs/tasks/1.3/telehealth.jsonl")
 PART_SIZE = 6
 """Of the synthesis: traces of a unit."""
 
-COMMAND = """
-import sys
-from lawtrace.runs.cli import main
-workers = int(sys.argv.pop(1))
-if workers:
-    import ray
-    ray.init("local", num_cpus=workers, include_dashboard=False, log_to_driver=False, logging_level="error")
-main()
-"""
 
-
-def rate(folder: Path, environment: Mapping[str, str], workers: int, *words: object) -> float:
-    """Attempts per second from the first request to the last answer, which leaves out the start of the processes."""
-    out = folder / str(workers)
-    on = ("--on", "ray") if workers else ()
-    command = [sys.executable, "-c", COMMAND, str(workers), "run", *map(str, words), *on, "--out", str(out), "--json"]
+def rate(folder: Path, environment: Mapping[str, str], *words: object) -> float:
+    """Attempts per second from the first request to the last answer, which leaves out the start of the process."""
+    out = folder / "out"
+    command = [sys.executable, "-m", "lawtrace", "run", *map(str, words), "--out", str(out), "--json"]
     done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
     if not out.exists():
         raise SystemExit(done.stderr)
@@ -104,16 +91,19 @@ def synthesized(cluster: Cluster | None, workers: int, count: int, folder: Path)
         return pace(len(synthesize_traces(domain.environment, rules, plan, part)) for part in parts)
     RULES_FILE.write(folder / RULES_FILE.name, rules)
     given = ((RULES_FILE, (folder / RULES_FILE.name).read_bytes()),)
-    job: StageJob[range, list[TraceRow]] = StageJob(recipe.model_dump(mode="json"), given, prepare_parts)
-    units = [Unit(part) for part in parts]
+    make = cluster.maker(StageJob[range, list[TraceRow]](recipe.model_dump(mode="json"), given, prepare_parts))
     begun: list[float] = []
     sizes: list[int] = []
 
-    def note(rows: list[TraceRow]) -> None:
+    async def noted(part: range) -> None:
+        rows = await make(part)
         begun.append(time.perf_counter())
         sizes.append(len(rows))
 
-    asyncio.run(cluster.products(job, units, on_product=note))
+    async def all_parts() -> None:
+        await asyncio.gather(*map(noted, parts))
+
+    asyncio.run(all_parts())
     return sum(sizes[workers:]) / (begun[-1] - begun[workers - 1])
 
 
@@ -144,8 +134,8 @@ def entries_of(task: str) -> list[tuple[str, Entry]]:
     return [(utc_now().isoformat(), entry) for entry in (*messages, call)]
 
 
-def driver_milliseconds(folder: Path, attempts: int) -> float:
-    """CPU time in which the driver appends an attempt of four entries to its event log."""
+def log_milliseconds(folder: Path, attempts: int) -> float:
+    """CPU time in which an attempt of four entries is appended to an event log."""
     with EventLogFile.create(folder, recipe={}) as event_log:
         begun = time.process_time()
         for number in range(attempts):
@@ -171,7 +161,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--trials", type=int, default=5)
     parser.add_argument("--limit", type=int, default=30, help="tasks")
-    parser.add_argument("--in-flight", type=int, default=4, help="calls of each worker")
+    parser.add_argument("--in-flight", type=int, nargs="+", default=[4, 16, 64], help="calls")
     parser.add_argument("--answer-seconds", type=float, default=0.2)
     parser.add_argument("--conversations", type=int, default=4000)
     parser.add_argument("--traces", type=int, default=60)
@@ -184,15 +174,15 @@ def main() -> None:
     ):
         assert server.stdout is not None
         address = f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
-        environment = {"OPENAI_BASE_URL": address, "OPENAI_API_KEY": "loopback", "RAY_USAGE_STATS_ENABLED": "0"}
+        environment = {"OPENAI_BASE_URL": address, "OPENAI_API_KEY": "loopback"}
         folder = Path(temporary)
         try:
-            for workers in (0, *asked.workers):
-                in_flight = asked.in_flight * max(1, workers)
-                found = rate(folder, environment, workers, *words, "--concurrency", in_flight)
+            for in_flight in asked.in_flight:
+                found = rate(folder / str(in_flight), environment, *words, "--concurrency", in_flight)
                 most = in_flight / asked.answer_seconds
-                name = f"{workers} workers" if workers else "this process"
-                print(f"{name:13} {found:6.1f} attempts/s of {most:4.0f} ({found / most:.0%})", flush=True)
+                print(
+                    f"{in_flight:3} in flight {found:6.1f} attempts/s of {most:4.0f} ({found / most:.0%})", flush=True
+                )
         finally:
             server.terminate()
         log, events, known = folder / "log.jsonl", 0, traces("payments")
@@ -206,7 +196,7 @@ def main() -> None:
                 made = synthesized(cluster, workers, asked.traces, folder)
             print(f"{name:13} {made:5.2f} traces/s", flush=True)
         print(f"audit, other shards {skipped_microseconds(log, events):5.2f} us of CPU time an event")
-        print(f"driver's event log {driver_milliseconds(folder / 'driver', 2000):6.2f} ms of CPU time an attempt")
+        print(f"event log          {log_milliseconds(folder / 'log', 2000):6.2f} ms of CPU time an attempt")
         print(f"merge of shards    {merge_milliseconds(folder / 'merge', 2000):6.2f} ms of CPU time an entry")
         print(f"cores {os.cpu_count()}, machine load {os.getloadavg()[0]:.1f}")
 

@@ -192,7 +192,7 @@ class SessionOptions(TypedDict, total=False):
         reuse: the folder of another run; its files are used if their inputs are the same.
         sandbox: start the sandbox first, so that no answer is paid for if programs cannot run.
         shard: the part that is made of the units of sharded stages, with its share of the budget; None for all.
-        cluster: other processes that make the attempts.
+        cluster: other processes that search for traces and execute answers.
         unanswered: key -> a file that lacks answers, and is used in this session nevertheless.
     """
 

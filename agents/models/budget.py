@@ -7,7 +7,6 @@ further call raises `BudgetExhausted`.
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Protocol, Self
 
 from autogen_core.models import CreateResult
 
@@ -16,40 +15,13 @@ from lawtrace.agents.models.model_call import EndpointAbandoned, Layer, ModelCal
 from lawtrace.agents.models.spending import Spending
 from lawtrace.schemas.call_options import CallOptions
 from lawtrace.schemas.errors import OperationalError
-from lawtrace.schemas.log_entries import BudgetName, BudgetReached, Context, ModelCalled
+from lawtrace.schemas.log_entries import BudgetName, BudgetReached, ModelCalled
 
 _CHARACTERS_A_TOKEN = 4
 
 
 class BudgetExhausted(OperationalError):
     """A budget of the run is used up. The run stops and can be resumed with a higher one."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallSize:
-    """What a call is expected to use: tokens of its prompt, estimated by their length, and of its answer at most."""
-
-    context: Context
-    prompt_tokens: int
-    max_tokens: int
-
-    @classmethod
-    def of(cls, call: ModelCall) -> Self:
-        characters = sum(len(line.content) for line in plain_messages(call.request.messages))
-        return cls(call.context, characters // _CHARACTERS_A_TOKEN, call.parameters.max_tokens or 0)
-
-
-class Grants(Protocol):
-    """Grants the calls of a run: `BudgetTracker`, or the one of a run on several machines."""
-
-    async def reserve(self, call: CallSize) -> Spending:
-        """Wait until the call may be sent, and reserve its expected use. Raises BudgetExhausted once no call is in
-        flight."""
-        ...
-
-    def settle(self, reserved: Spending, used: Spending) -> None:
-        """Replace the reservation by what the call used."""
-        ...
 
 
 class BudgetTracker:
@@ -73,13 +45,12 @@ class BudgetTracker:
         # Calls without an answer count as well.
         self.spent = replace(self.spent, messages=max(self.spent.messages, earlier_calls))
 
-    def count(self, call: ModelCalled) -> None:
-        """Count a call that was granted elsewhere."""
-        self.spent += self._of(call)
-
-    async def reserve(self, call: CallSize) -> Spending:
+    async def reserve(self, call: ModelCall) -> Spending:
+        """Wait until the call may be sent, and reserve its expected use. Raises BudgetExhausted once no call is in
+        flight."""
+        characters = sum(len(line.content) for line in plain_messages(call.request.messages))
         while True:
-            wanted = self._expected(call)
+            wanted = self._expected(call, characters // _CHARACTERS_A_TOKEN)
             reached = self._reached(self.spent)
             if reached is None and (not self._in_flight or self._is_safe(wanted)):
                 break
@@ -91,6 +62,7 @@ class BudgetTracker:
         return wanted
 
     def settle(self, reserved: Spending, used: Spending) -> None:
+        """Replace the reservation by what the call used."""
         self._in_flight -= 1
         self._reserved -= reserved
         self.spent += used
@@ -105,10 +77,11 @@ class BudgetTracker:
             self._options, model, call.prompt_tokens, call.completion_tokens, call.latency_ms / 1000
         )
 
-    def _expected(self, call: CallSize) -> Spending:
+    def _expected(self, call: ModelCall, prompt_tokens: int) -> Spending:
         """The size of the prompt and the mean of the answers so far, or what the call may use at most."""
         answers = max(1, self.spent.messages)
-        most = Spending.of_call(self._options, call.context.model or "", call.prompt_tokens, call.max_tokens, 0.0)
+        model, tokens = call.context.model or "", call.parameters.max_tokens or 0
+        most = Spending.of_call(self._options, model, prompt_tokens, tokens, 0.0)
         return Spending(
             1,
             max(most.tokens, round(self.spent.tokens / answers)),
@@ -128,7 +101,7 @@ class BudgetTracker:
         together = self.spent + self._reserved + wanted
         return all(getattr(together, name) <= limit for name, limit in self._limits.items())
 
-    def _end(self, name: BudgetName, call: CallSize) -> BudgetExhausted:
+    def _end(self, name: BudgetName, call: ModelCall) -> BudgetExhausted:
         limit, spent = self._limits[name], float(getattr(self.spent, name))
         if not self._recorded:
             self._recorded = True
@@ -144,11 +117,11 @@ class BudgetLayer:
     """The budget layer."""
 
     inner: Layer
-    grants: Grants
+    tracker: BudgetTracker
     options: CallOptions
 
     async def ask(self, call: ModelCall) -> CreateResult:
-        reserved = await self.grants.reserve(CallSize.of(call))
+        reserved = await self.tracker.reserve(call)
         used = Spending(messages=1)  # calls without an answer count as well
         try:
             started = asyncio.get_running_loop().time()
@@ -160,5 +133,5 @@ class BudgetLayer:
             used = Spending()
             raise
         finally:
-            self.grants.settle(reserved, used)
+            self.tracker.settle(reserved, used)
         return result

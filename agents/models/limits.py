@@ -3,9 +3,8 @@
 import asyncio
 import time
 from collections.abc import Coroutine
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from autogen_core import CancellationToken
 from autogen_core.models import CreateResult
@@ -16,14 +15,6 @@ from lawtrace.agents.models.spending import ABANDONED
 _MINUTE = 60.0
 
 
-class Rate(Protocol):
-    """Grants the requests of a run their times: `RequestRate`, or the one of a run on several machines."""
-
-    async def turn(self, model: str) -> None:
-        """Wait until a request may be sent to the endpoint of a model."""
-        ...
-
-
 class RequestRate:
     """Requests to each endpoint at equal distances: N a minute at most. None: at any time."""
 
@@ -32,6 +23,7 @@ class RequestRate:
         self._next: dict[str, float] = {}
 
     async def turn(self, model: str) -> None:
+        """Wait until a request may be sent to the endpoint of a model."""
         if self._gap:
             now = time.monotonic()
             at = max(now, self._next.get(model, now))
@@ -41,14 +33,14 @@ class RequestRate:
 
 @dataclass(frozen=True, slots=True)
 class ConcurrencyLayer:
-    """Sends a call when there is a free slot, as of a semaphore, and its endpoint takes a request; records the wait.
+    """Sends a call when there is a free slot, and its endpoint takes a request; records the wait.
 
     ``rate``: None for scripted roles.
     """
 
     inner: Layer
-    slots: AbstractAsyncContextManager[None, None]
-    rate: Rate | None
+    slots: asyncio.Semaphore
+    rate: RequestRate | None
 
     async def ask(self, call: ModelCall) -> CreateResult:
         asked = time.monotonic()

@@ -14,7 +14,7 @@ from tenacity import (
 )
 
 from lawtrace.agents.event_log import EventLog
-from lawtrace.agents.models.limits import Rate
+from lawtrace.agents.models.limits import RequestRate
 from lawtrace.agents.models.model_call import CallFailed, Layer, ModelCall
 from lawtrace.agents.models.transport_errors import (
     describe_error,
@@ -48,7 +48,7 @@ class RetryLayer:
     event_log: EventLog
     deadline_seconds: float
     key: str = ""
-    rate: Rate | None = None
+    rate: RequestRate | None = None
 
     async def ask(self, call: ModelCall) -> CreateResult:
         retrying = AsyncRetrying(

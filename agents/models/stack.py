@@ -16,7 +16,6 @@ entry.
 import asyncio
 import os
 from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -24,15 +23,8 @@ from types import TracebackType
 from typing import Self
 
 from lawtrace.agents.event_log import EventLog
-from lawtrace.agents.models.budget import BudgetLayer, BudgetTracker, Grants
-from lawtrace.agents.models.limits import (
-    ConcurrencyLayer,
-    DeadlineLayer,
-    EndpointFailures,
-    FailureLayer,
-    Rate,
-    RequestRate,
-)
+from lawtrace.agents.models.budget import BudgetLayer, BudgetTracker
+from lawtrace.agents.models.limits import ConcurrencyLayer, DeadlineLayer, EndpointFailures, FailureLayer, RequestRate
 from lawtrace.agents.models.model_call import Layer
 from lawtrace.agents.models.provider import Connect, RemoteEndpoint, connect
 from lawtrace.agents.models.recording import Occurrences, RecordedClient, WriteAheadLayer
@@ -41,7 +33,7 @@ from lawtrace.agents.models.retry import RetryLayer
 from lawtrace.agents.models.spending import Spending
 from lawtrace.schemas.call_options import CallOptions
 from lawtrace.schemas.errors import InputError
-from lawtrace.schemas.log_entries import Context, ModelCalled
+from lawtrace.schemas.log_entries import Context
 from lawtrace.schemas.model_spec import ModelParameters, ModelSpec, RecordedModel
 
 _DEFAULTS = ModelParameters()
@@ -56,8 +48,6 @@ class ModelClients:
         environment: where addresses and keys come from.
         open_replay: opens the record of a run directory, for ``replay:`` specs.
         earlier: the record of this run before it was interrupted; its calls are not repeated.
-        grants: what grants the calls of endpoints, ``slots`` how many are in flight, and ``rate`` how many a minute, if
-            several processes share the limits of the run; otherwise this process does.
     """
 
     def __init__(
@@ -68,9 +58,6 @@ class ModelClients:
         environment: Mapping[str, str] = os.environ,
         open_replay: Callable[[Path], ReplaySource] | None = None,
         earlier: ReplaySource | None = None,
-        grants: Grants | None = None,
-        slots: AbstractAsyncContextManager[None, None] | None = None,
-        rate: Rate | None = None,
     ) -> None:
         self._event_log = event_log
         self._settings = settings or CallOptions()
@@ -85,9 +72,7 @@ class ModelClients:
             earlier=earlier.answered() if earlier else (),
             earlier_calls=earlier.requests_sent() if earlier else 0,
         )
-        self._grants = grants or self._budget
-        self._shared_slots = slots or self._slots
-        self._rate = rate or RequestRate(self._settings.conversation.requests_per_minute)
+        self._rate = RequestRate(self._settings.conversation.requests_per_minute)
         self._endpoints: dict[tuple[Connect, ModelSpec], RemoteEndpoint] = {}
         self._failures: dict[str, EndpointFailures] = {}
         self._replays: dict[str, ReplayLayer] = {}
@@ -97,10 +82,6 @@ class ModelClients:
     def spent(self) -> Spending:
         """What the run has used so far, before an interruption as well."""
         return self._budget.spent
-
-    def count(self, call: ModelCalled) -> None:
-        """Count a call that another process of the run made."""
-        self._budget.count(call)
 
     def client_for(
         self, spec: ModelSpec, context: Context, parameters: ModelParameters = _DEFAULTS, connect: Connect = connect
@@ -202,9 +183,9 @@ class ModelClients:
         inner = DeadlineLayer(inner, seconds)
         if remote:
             inner = FailureLayer(inner, self._failures.setdefault(context.model or "", EndpointFailures()))
-        inner = ConcurrencyLayer(inner, self._shared_slots if remote else self._slots, rate)
+        inner = ConcurrencyLayer(inner, self._slots, rate)
         if remote:
-            inner = BudgetLayer(inner, self._grants, self._settings)
+            inner = BudgetLayer(inner, self._budget, self._settings)
         return RecordedClient(
             inner,
             context,

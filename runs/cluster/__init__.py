@@ -1,1 +1,1 @@
-"""Attempts in worker processes, on this machine or others (docs/scale.md)."""
+"""Searches of traces and executions of programs in workers of a Ray cluster (docs/scale.md)."""

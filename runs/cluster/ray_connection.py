@@ -12,7 +12,7 @@ import ray
 import ray.exceptions
 
 from lawtrace.environments.logs import get_logger
-from lawtrace.runs.cluster.worker import UnitFailed
+from lawtrace.runs.stages.cluster_jobs import Bundle
 from lawtrace.schemas.errors import InputError, OperationalError
 
 log = get_logger(__name__)
@@ -66,7 +66,7 @@ def _connect(address: str) -> None:
             remedy = "start Ray there as docs/scale.md says, open the port, and set the cluster's RAY_AUTH_TOKEN here"
             raise OperationalError(f"--on {address}: no connection ({reason}); {remedy}") from error
     try:
-        ray.put(UnitFailed("", ""))  # a client's values are made again on the machine that it is connected to
+        ray.put(Bundle("", ()))  # a client's values are made again on the machine that it is connected to
     except ImportError as error:
         raise OperationalError(f"--on {address}: {error} on the machine with this port; {SAME_VERSION}") from error
 

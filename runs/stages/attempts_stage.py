@@ -1,7 +1,7 @@
 """Tasks to answers to attempts: the model under test answers, and its program or its calls are executed."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import get_args
@@ -85,7 +85,9 @@ def planned_units(context: StageContext, products: Products) -> list[AttemptUnit
 class AttemptMaker:
     """Makes attempts: the model answers, and its answer is executed as soon as it is there."""
 
-    def __init__(self, context: StageContext, products: Products, sandboxes: SandboxPool) -> None:
+    def __init__(
+        self, context: StageContext, products: Products, execute: Callable[[Answer], Awaitable[Attempt]]
+    ) -> None:
         """``products``: the tasks, and the best habits if `baseline:habit` is under test.
 
         Raises InputError as `AttemptedTasks` does.
@@ -93,18 +95,14 @@ class AttemptMaker:
         tasks = products[TASKS]
         options = options_for_tasks(context.recipe.attempts, tasks)
         check_traces_present(options.models, tasks, options.mode)
-        self._context, self._options, self._sandboxes = context, options, sandboxes
+        self._context, self._options, self._execute = context, options, execute
         self._habits: Habits = {row.style: row.habit for row in products[HABITS]} if HABIT in options.models else {}
         self._environment = context.domain.environment
         self._tasks = AttemptedTasks(context, tasks)
 
     async def make(self, unit: AttemptUnit) -> Attempt:
         """The attempt of a unit."""
-
-        def execute(sandbox: Sandbox, answer: Answer) -> Attempt:
-            return _execute(self._environment, unit.task, answer, sandbox, self._tasks.shields)
-
-        return await asyncio.wrap_future(self._sandboxes.submit(execute, await self._ask(unit)))
+        return await self._execute(await self._ask(unit))
 
     async def _ask(self, unit: AttemptUnit) -> Answer:
         options = self._options
@@ -200,32 +198,33 @@ class AnswerExecutor:
         self._environment, self._shields = environment, Shields(environment, regulation)
         self._by_id = {task.id: task for task in tasks}
 
+    def on(self, pool: SandboxPool) -> Callable[[Answer | Attempt], Awaitable[Attempt]]:
+        """Executes answers in the sandboxes of this process."""
+        return lambda row: asyncio.wrap_future(pool.submit(self.execute, row))
+
     def execute(self, sandbox: Sandbox, row: Answer | Attempt) -> Attempt:
         """Execute an answer: its program in the sandbox, or the calls of its conversation. Attempts are kept."""
         if isinstance(row, Attempt):
             return row
-        return _execute(self._environment, self._by_id[row.task], row, sandbox, self._shields)
-
-
-def _execute(environment: Environment, task: Task, answer: Answer, sandbox: Sandbox, shields: Shields) -> Attempt:
-    if answer.invalid is not None:
-        return Attempt(answer=answer, invalid=answer.invalid)
-    if answer.conversation is not None:
-        return execute_conversation(environment, task, answer, answer.conversation, shields)
-    if answer.program is None or not answer.program.strip():
-        return Attempt(answer=answer)
-    initial, variables = task.initial(environment), task.instructions[answer.style].variables
-    make_guard = partial(shields.open, task.rules, answer.shield)
-    try:
-        ran = run_program(sandbox, environment, initial, answer.program, variables, make_guard, message=answer.message)
-    except SandboxUnavailable as error:
-        return Attempt(answer=answer, invalid=f"sandbox: {error}")
-    return Attempt(
-        answer=answer,
-        execution=ran.execution,
-        sandbox=SANDBOX,
-        events=ran.events,
-        end=ran.end,
-        objections=ran.objections,
-        final_state=encode_state(ran.final, environment.entities),
-    )
+        environment, shields, task = self._environment, self._shields, self._by_id[row.task]
+        if row.invalid is not None:
+            return Attempt(answer=row, invalid=row.invalid)
+        if row.conversation is not None:
+            return execute_conversation(environment, task, row, row.conversation, shields)
+        if row.program is None or not row.program.strip():
+            return Attempt(answer=row)
+        initial, variables = task.initial(environment), task.instructions[row.style].variables
+        make_guard = partial(shields.open, task.rules, row.shield)
+        try:
+            ran = run_program(sandbox, environment, initial, row.program, variables, make_guard, message=row.message)
+        except SandboxUnavailable as error:
+            return Attempt(answer=row, invalid=f"sandbox: {error}")
+        return Attempt(
+            answer=row,
+            execution=ran.execution,
+            sandbox=SANDBOX,
+            events=ran.events,
+            end=ran.end,
+            objections=ran.objections,
+            final_state=encode_state(ran.final, environment.entities),
+        )

@@ -5,10 +5,7 @@ no client of a model.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from functools import partial
 from math import ceil
-from typing import TYPE_CHECKING
 
 from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.agents.conversations.formalized_group import provision_groups, rules_of
@@ -32,9 +29,6 @@ from lawtrace.runs.tasks import task_mode
 from lawtrace.schemas.choices import EXTRACTION_ROLES, RoleName
 from lawtrace.schemas.findings import TaskFunnelRow
 from lawtrace.schemas.recipe import DEFAULT_DOCKET
-
-if TYPE_CHECKING:
-    from lawtrace.runs.stages.tasks_stage import WritePairs
 
 
 def extracts(inputs: StageInputs) -> bool:
@@ -182,7 +176,7 @@ def _writing_calls(inputs: StageInputs) -> Iterator[RoleCalls]:
 async def _build(context: StageContext, products: Products) -> Made:
     from lawtrace.runs.stages.tasks_stage import build_tasks
 
-    built = await build_tasks(context, products[RULES], products[TRACES], _writer(context))
+    built = await build_tasks(context, products[RULES], products[TRACES])
     error = None
     if not built.tasks:
         reasons = ", ".join(f"{reason} ({number} times)" for reason, number in built.dropped.items())
@@ -192,14 +186,6 @@ async def _build(context: StageContext, products: Products) -> Made:
     unanswered = any(reason.endswith(": failure") for reason in built.dropped)
     made = Made(complete=error is None and not unanswered, error=error)
     return made.add(TASKS, built.tasks).add(TASK_FUNNEL, [TaskFunnelRow(funnel=built.funnel())])
-
-
-def _writer(context: StageContext) -> "WritePairs":
-    from lawtrace.runs.stages.tasks_stage import write_pairs
-
-    if not any(calls.of_endpoint for calls in _writing_calls(context)):
-        context = replace(context, cluster=None)
-    return partial(write_pairs, context)
 
 
 async def _give(context: StageContext, _: Products) -> Made:

@@ -1,53 +1,20 @@
 """What is divided among the workers of a cluster: units, and a job that makes each of them.
 
-A job is a pure function of a unit. Workers make units; the process that divides them writes all files and the event
-log of the run.
+A job is a pure function of a unit, which asks no model: the process that divides it asks them, and writes all files.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
+from typing import Protocol, Self, TypeVar
 
-from lawtrace.agents.event_log import EventLog
-from lawtrace.schemas.call_options import CallOptions
 from lawtrace.schemas.errors import input_errors
-
-if TYPE_CHECKING:  # a plan of the calls waits for no client of a model
-    from lawtrace.agents.models.stack import ModelClients
-    from lawtrace.runs.store.event_log_file import EventLogFile
 
 Given = TypeVar("Given")
 Product = TypeVar("Product")
 GivenIn = TypeVar("GivenIn", contravariant=True)
 ProductOut = TypeVar("ProductOut", covariant=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Unit(Generic[Given]):
-    """A piece of work that depends on no other unit of its job. ``conversations``: the ids of its conversations in the
-    event log, if models take part."""
-
-    given: Given
-    conversations: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ModelAccess:
-    """What a worker has for a job that calls models: clients, and the event log in which they record."""
-
-    event_log: EventLog
-    clients: "ModelClients"
-
-
-@dataclass(frozen=True, slots=True)
-class CallRecords:
-    """Where the process that divides a job keeps the calls of its workers, and the limits of all workers together."""
-
-    event_log: "EventLogFile"
-    clients: "ModelClients"
-    settings: CallOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +58,10 @@ def _content(path: Path) -> bytes:
 
 
 class Job(Protocol[GivenIn, ProductOut]):
-    """Makes the product of each unit. It is sent to every worker, so it holds no key of an endpoint."""
+    """Makes the product of each unit. It is sent to workers, and holds no key of an endpoint."""
 
-    def open(self, access: ModelAccess | None, stack: ExitStack) -> Callable[[GivenIn], Awaitable[ProductOut]]:
-        """Prepare a worker; return what makes a unit. ``access``: None if no model takes part. ``stack``: closed when
-        the worker ends.
+    def open(self, stack: ExitStack) -> Callable[[GivenIn], ProductOut]:
+        """Prepare a worker; return what makes a unit. ``stack``: closed when the worker ends.
 
         Raises LawtraceError if this worker cannot work: units are then made elsewhere.
         """
@@ -105,19 +71,9 @@ class Job(Protocol[GivenIn, ProductOut]):
 class Cluster(Protocol):
     """Processes, on this machine or others, that make units."""
 
-    async def products(
-        self,
-        job: Job[Given, Product],
-        units: Sequence[Unit[Given]],
-        *,
-        records: CallRecords | None = None,
-        on_product: Callable[[Product], None] = lambda _: None,
-    ) -> list[Product]:
-        """The product of each unit, in order. ``on_product``: called for each as soon as it is there.
+    def maker(self, job: Job[Given, Product]) -> Callable[[Given], Awaitable[Product]]:
+        """What makes a unit of the job in some process, as soon as one is free.
 
-        Args:
-            records: None if no model takes part. A worker then has one unit at once, else as many as it may ask for.
-
-        Raises OperationalError if no worker can work, or too many are lost.
+        It raises the error of the unit, and OperationalError if too many workers are lost.
         """
         ...

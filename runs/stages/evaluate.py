@@ -4,14 +4,13 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 
-from lawtrace.agents.concurrency import run_in_worker_thread
-from lawtrace.environments.sandbox import Limits, SandboxPool
+from lawtrace.agents.concurrency import gather, run_in_worker_thread
+from lawtrace.environments.sandbox import Limits, Sandbox, SandboxPool
 from lawtrace.runs.stages.artifacts import ATTEMPTS, HABITS, TASKS, VERDICTS
-from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.stage import MAX_TRIES, Made, RoleCalls, Stage, StageContext, StageInputs
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_store import Products
-from lawtrace.schemas.attempt_rows import Attempt
+from lawtrace.schemas.attempt_rows import Answer, Attempt
 from lawtrace.schemas.model_spec import ModelSpec
 from lawtrace.schemas.recipe import HABIT
 from lawtrace.schemas.verdict_rows import Verdict
@@ -53,23 +52,31 @@ def _attempt_calls(inputs: StageInputs) -> Iterator[RoleCalls]:
 
 def attempt_sandboxes(context: StageContext) -> SandboxPool:
     """The sandboxes of the models under test."""
-    return SandboxPool(Limits(seconds=context.recipe.attempts.seconds), count=context.sandboxes)
+    return SandboxPool(Limits(seconds=context.recipe.attempts.seconds))
 
 
-def prepare_attempts(
-    context: StageContext, products: Products, stack: ExitStack
-) -> Callable[[str], Awaitable[Attempt]]:
-    """Makes attempts, by the keys of their units."""
-    from lawtrace.runs.stages.attempts_stage import AttemptMaker, planned_units
+def prepare_execution(context: StageContext, products: Products, stack: ExitStack) -> Callable[[Answer], Attempt]:
+    """Executes answers in a worker."""
+    from lawtrace.runs.stages.attempts_stage import AnswerExecutor
 
-    maker = AttemptMaker(context, products, stack.enter_context(attempt_sandboxes(context)))
-    units = {unit.key: unit for unit in planned_units(context, products)}
-    return lambda key: maker.make(units[key])
+    sandbox = stack.enter_context(Sandbox(Limits(seconds=context.recipe.attempts.seconds)))
+    executor = AnswerExecutor(context.domain.environment, products[TASKS], context.law.regulation)
+    return lambda answer: executor.execute(sandbox, answer)
+
+
+def _executor(context: StageContext, products: Products, stack: ExitStack) -> Callable[[Answer], Awaitable[Attempt]]:
+    """Executes answers on the cluster of the run, or else here."""
+    from lawtrace.runs.stages.attempts_stage import AnswerExecutor
+    from lawtrace.runs.stages.stage_job import StageJob
+
+    if context.cluster is not None:
+        return context.cluster.maker(StageJob[Answer, Attempt].of(context, products, (TASKS,), prepare_execution))
+    executor = AnswerExecutor(context.domain.environment, products[TASKS], context.law.regulation)
+    return executor.on(stack.enter_context(attempt_sandboxes(context)))
 
 
 async def _attempt(context: StageContext, products: Products) -> Made:
-    from lawtrace.runs.stages.attempts_stage import planned_units
-    from lawtrace.runs.stages.stage_job import make_units
+    from lawtrace.runs.stages.attempts_stage import AttemptMaker, AttemptUnit, planned_units
 
     units = context.shard.of(planned_units(context, products))
     by_id = {task.id: task for task in products[TASKS]}
@@ -99,9 +106,15 @@ async def _attempt(context: StageContext, products: Products) -> Made:
             if time.monotonic() >= next_write:
                 write_partial()
 
-        keys = [Unit(unit.key, (unit.key,)) for unit in units]
+        async def make(unit: AttemptUnit) -> Attempt:
+            attempt = await maker.make(unit)
+            await run_in_worker_thread(lambda: tally(attempt))
+            return attempt
+
         try:
-            rows = await make_units(context, products, (TASKS, HABITS), prepare_attempts, keys, tally)
+            with ExitStack() as stack:
+                maker = AttemptMaker(context, products, _executor(context, products, stack))
+                rows = await gather(make(unit) for unit in units)
         except BaseException:
             write_partial()
             raise

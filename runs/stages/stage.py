@@ -186,8 +186,7 @@ class StageContext(StageInputs):
         variant: the name of the variant; None without an ablation.
         resumed: how many times the run was resumed.
         shard: the part of the units of sharded stages that is made.
-        cluster: makes the units of sharded stages in other processes; None: this process does.
-        sandboxes: how many programs run at once; None: as many as this machine has cores for.
+        cluster: other processes, which search traces and execute programs; None: this process does.
         judge: of the attempts, shared by their stage and that of the verdicts.
     """
 
@@ -201,7 +200,6 @@ class StageContext(StageInputs):
     resumed: int = 0
     shard: Shard = WHOLE
     cluster: Cluster | None = None
-    sandboxes: int | None = None
     role_models: "RoleModels" = field(init=False)
     judge: AttemptJudge = field(init=False)
 

@@ -1,33 +1,28 @@
 """The job of a stage whose units are divided among workers: its recipe, the files that it needs, and a function."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Generic, Self
 
-from lawtrace.agents.concurrency import gather, run_in_worker_thread
 from lawtrace.agents.event_log import MemoryEventLog
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.regulations.published_law import all_files
 from lawtrace.environments.sandbox import Sandbox
-from lawtrace.runs.stages.cluster_jobs import Bundle, CallRecords, Given, ModelAccess, Product, Unit
+from lawtrace.runs.stages.cluster_jobs import Bundle, Given, Product
 from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.stages.stage import StageContext
-from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import file_digest
 from lawtrace.runs.store.stage_store import AnyFile, Products
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.recipe import Recipe
 from lawtrace.solver.declarations.loader import environment_files, is_folder
 
-Prepare = Callable[[StageContext, Products, ExitStack], Callable[[Given], Awaitable[Product]]]
+Prepare = Callable[[StageContext, Products, ExitStack], Callable[[Given], Product]]
 """Prepares a worker for a stage: from context and inputs to what makes a unit. A function of a module, since other
 processes load it by its name; the stack is closed when the worker ends."""
-
-SANDBOXES_OF_A_WORKER = 2
-"""A worker of a cluster has one core: while one program waits for an answer, another can use it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,21 +61,21 @@ class StageJob(Generic[Given, Product]):
         law = tuple(Bundle.of(place, lambda folder: all_files([folder])) for place in recipe.regulation.files)
         return cls(recipe.model_dump(mode="json"), tuple(files), prepare, context.variant, environment, law)
 
-    def open(self, access: ModelAccess | None, stack: ExitStack) -> Callable[[Given], Awaitable[Product]]:
+    def open(self, stack: ExitStack) -> Callable[[Given], Product]:
         """See `lawtrace.runs.stages.cluster_jobs.Job`."""
-        folder = Path(stack.enter_context(TemporaryDirectory()))
-        event_log = MemoryEventLog() if access is None else access.event_log
-        recipe = self._unpacked(folder)
-        context = StageContext(
-            **resolve_recipe(recipe).inputs.parts,
-            clients=ModelClients(event_log) if access is None else access.clients,
-            event_log=event_log,
-            sandbox=Sandbox(),
-            folder=folder,
-            variant=self.variant,
-            sandboxes=SANDBOXES_OF_A_WORKER,
-        )
-        return self.prepare(context, self._products(folder), stack)
+        event_log = MemoryEventLog()
+        with TemporaryDirectory() as temporary:  # not for the stack, since workers of Ray are killed
+            folder = Path(temporary)
+            recipe = self._unpacked(folder)
+            context = StageContext(
+                **resolve_recipe(recipe).inputs.parts,
+                clients=ModelClients(event_log),
+                event_log=event_log,
+                sandbox=Sandbox(),
+                folder=folder,
+                variant=self.variant,
+            )
+            return self.prepare(context, self._products(folder), stack)
 
     def _unpacked(self, folder: Path) -> Recipe:
         """The recipe with the paths of the files that were sent with it."""
@@ -100,32 +95,3 @@ class StageJob(Generic[Given, Product]):
             path.write_bytes(content)
             products.put(file, file.read(path), file_digest(path))
         return products
-
-
-async def make_units(
-    context: StageContext,
-    products: Products,
-    needs: Sequence[AnyFile],
-    prepare: Prepare[Given, Product],
-    units: Sequence[Unit[Given]],
-    on_product: Callable[[Product], None],
-) -> list[Product]:
-    """The product of each unit of a stage, in order: made by the cluster of the run, or else here, all at once.
-
-    ``needs``: see `StageJob.of`. ``on_product``: called for each product as soon as it is there.
-    """
-    if context.cluster is not None:
-        job, records = StageJob[Given, Product].of(context, products, needs, prepare), None
-        if any(unit.conversations for unit in units):
-            assert isinstance(context.event_log, EventLogFile)
-            records = CallRecords(context.event_log, context.clients, context.recipe.call_options)
-        return await context.cluster.products(job, units, records=records, on_product=on_product)
-    with ExitStack() as stack:
-        make = prepare(context, products, stack)
-
-        async def one(unit: Unit[Given]) -> Product:
-            product = await make(unit.given)
-            await run_in_worker_thread(lambda: on_product(product))
-            return product
-
-        return await gather(one(unit) for unit in units)

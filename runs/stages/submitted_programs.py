@@ -1,6 +1,5 @@
 """Submitted programs: lawtrace's JSON lines or published record files, and the stage that executes them."""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,9 +59,10 @@ async def _execute(context: StageContext, products: Products) -> Made:
         return Made().add(ATTEMPTS, attempts)
     executor = AnswerExecutor(context.domain.environment, products[TASKS], context.domain.regulation)
     with context.progress.stage("programs in the sandbox", len(programs)) as step, attempt_sandboxes(context) as pool:
+        execute_in_pool = executor.on(pool)
 
         async def execute(row: SubmittedRow) -> Attempt:
-            made = await asyncio.wrap_future(pool.submit(executor.execute, row))
+            made = await execute_in_pool(row)
             step()
             return made
 

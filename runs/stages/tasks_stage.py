@@ -2,13 +2,12 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from lawtrace.agents.concurrency import run_in_worker_thread
+from lawtrace.agents.concurrency import gather, run_in_worker_thread
 from lawtrace.agents.conversations.instruction_writing import InstructionResult, write_instruction
 from lawtrace.environments.progress import StageProgress
 from lawtrace.environments.runtime.session import Session
@@ -17,13 +16,10 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
 from lawtrace.runs.dockets import docket_instruction
 from lawtrace.runs.scoring.judge import judge_rules
-from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.execution import run_program
 from lawtrace.runs.stages.gate import Side, gate_findings
 from lawtrace.runs.stages.habits import select_requests
 from lawtrace.runs.stages.stage import StageContext
-from lawtrace.runs.stages.stage_job import make_units
-from lawtrace.runs.store.stage_store import Products
 from lawtrace.runs.tasks import Task, asked_trace, trace_of
 from lawtrace.schemas.choices import STYLES, Style
 from lawtrace.schemas.errors import InputError, LawtraceError
@@ -59,23 +55,19 @@ class BuiltTasks:
         )
 
 
-async def build_tasks(
-    context: StageContext, rules: Sequence[Rule], traces: Sequence[TraceRow], write: "WritePairs"
-) -> BuiltTasks:
+async def build_tasks(context: StageContext, rules: Sequence[Rule], traces: Sequence[TraceRow]) -> BuiltTasks:
     """Turn traces into tasks, in order, until as many as the recipe wants are accepted or the traces run out.
 
     Conversations run concurrently. Which traces are used depends on acceptance alone, so the same answers give the same
     tasks. The sides of a contrast pair share their instructions, and are accepted together. Of more pairs than wanted,
     those that habits pass least come first.
-
-    ``write``: writes the instructions of some requests.
     """
     count, progress = context.recipe.tasks.count, context.progress
     built, fitness = BuiltTasks(), _Fitness(context.domain, rules)
     waiting = iter(await run_in_worker_thread(lambda: _in_order(fitness, traces, count, progress)))
     with progress.stage("tasks", count) as on_task:
         while wave := _next_wave(built, fitness, waiting, count - len(built.tasks)):
-            pairs = await write([rows[0] for rows in wave])
+            pairs = await _write_pairs(context, [rows[0] for rows in wave])
             for rows, pair in zip(wave, pairs, strict=True):
                 await run_in_worker_thread(partial(_accept_pair, built, fitness, rows, pair, context.sandbox))
                 for _ in rows:
@@ -85,8 +77,6 @@ async def build_tasks(
 
 WrittenPair = dict[Style, InstructionResult]
 """The instructions of a request in both styles; the second is missing if the first was not accepted."""
-
-WritePairs = Callable[[Sequence[TraceRow]], Awaitable[list[WrittenPair]]]
 
 
 Request = tuple[TraceRow, ...]
@@ -216,23 +206,15 @@ def _pair_context(row: TraceRow, variant: str | None) -> Context:
     return Context(stage="tasks", role="instruction_generator", task=row.id, variant=variant)
 
 
-async def write_pairs(context: StageContext, rows: Sequence[TraceRow]) -> list[WrittenPair]:
+async def _write_pairs(context: StageContext, rows: Sequence[TraceRow]) -> list[WrittenPair]:
     """The instructions of the requests, as many at a time as the recipe has calls."""
-    units = [
-        Unit(row, tuple(_pair_context(row, context.variant).at(style=style).conversation_id for style in STYLES))
-        for row in rows
-    ]
-    return await make_units(context, Products(), (), _prepare_writer, units, lambda _: None)
-
-
-def _prepare_writer(context: StageContext, _: Products, __: ExitStack) -> Callable[[TraceRow], Awaitable[WrittenPair]]:
     slots = asyncio.Semaphore(context.recipe.conversation.concurrency)
 
     async def write(row: TraceRow) -> WrittenPair:
         async with slots:
             return await write_pair(context, row)
 
-    return write
+    return await gather(map(write, rows))
 
 
 def _accept_pair(built: BuiltTasks, fitness: _Fitness, rows: Request, pair: WrittenPair, sandbox: Sandbox) -> None:

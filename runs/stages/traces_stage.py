@@ -2,19 +2,18 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from random import Random
 from typing import Self
 
-from lawtrace.agents.concurrency import run_in_worker_thread
+from lawtrace.agents.concurrency import gather, run_in_worker_thread
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
 from lawtrace.environments.spec.types import Value
 from lawtrace.runs.dockets import docket_traces
 from lawtrace.runs.stages.artifacts import RULES
-from lawtrace.runs.stages.cluster_jobs import Unit
 from lawtrace.runs.stages.stage import StageContext, StageInputs
 from lawtrace.runs.stages.stage_job import StageJob
 from lawtrace.runs.store.stage_store import Products
@@ -165,29 +164,25 @@ async def make_traces(
 ) -> list[TraceRow]:
     """The traces of some parts of the plan of a run, made by the cluster if there is one and several parts."""
     if context.cluster is not None and len(parts) > 1:
-        job = StageJob[range, list[TraceRow]].of(context, products, (RULES,), prepare_parts)
-        units = [Unit(part) for part in parts]
+        make = context.cluster.maker(StageJob[range, list[TraceRow]].of(context, products, (RULES,), prepare_parts))
 
-        def count(rows: list[TraceRow]) -> None:
+        async def counted(part: range) -> list[TraceRow]:
+            rows = await make(part)
             for _ in rows:
                 on_trace()
+            return rows
 
-        return [row for rows in await context.cluster.products(job, units, on_product=count) for row in rows]
+        return [row for rows in await gather(map(counted, parts)) for row in rows]
     environment, rules, plan = context.domain.environment, products[RULES], TracePlan.of(context)
     return await run_in_worker_thread(
         lambda: [row for part in parts for row in synthesize_traces(environment, rules, plan, part, on_trace)]
     )
 
 
-def prepare_parts(
-    context: StageContext, products: Products, _: ExitStack
-) -> Callable[[range], Awaitable[list[TraceRow]]]:
+def prepare_parts(context: StageContext, products: Products, _: ExitStack) -> Callable[[range], list[TraceRow]]:
     """A worker's parts of the plan of a run."""
-
-    async def make(part: range) -> list[TraceRow]:
-        return await make_traces(context, products, [part], lambda: None)
-
-    return make
+    environment, rules, plan = context.domain.environment, products[RULES], TracePlan.of(context)
+    return lambda part: synthesize_traces(environment, rules, plan, part)
 
 
 def contrast_pairs(

@@ -82,8 +82,7 @@ class RowWriter:
     def _write(self, entry: Entry, at: str) -> None:
         """Write an entry, except a message that the log already has at the same turn of the same conversation.
 
-        A resumed run repeats its messages up to the point where it was interrupted; a cluster repeats those of a unit
-        whose worker is lost.
+        A resumed run repeats its messages up to the point where it was interrupted.
         """
         context = None if isinstance(entry, StageFinished | RunResumed) else entry.context
         asked = entry if isinstance(entry, MessageSent | RequestSent | ModelCalled | RoleFailed) else None

@@ -83,6 +83,7 @@ def _started(environment: Mapping[str, str], cores: int, hidden: Path | None) ->
     port, client_port = _free_ports(2)
     own = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": token, "LAWTRACE_TEST": marker}
     own |= {"RAY_CLIENT_SERVER_CHECK_CHANNEL_TIMEOUT_S": "15"}  # sooner than the driver tries again
+    own |= {"RAY_worker_niceness": "0"}  # else they wait for all else on the machine
     every = {**os.environ, **environment, **own}
     every.pop("RAY_ADDRESS", None)
     ray = str(Path(sys.executable).with_name("ray"))

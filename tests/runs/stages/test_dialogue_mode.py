@@ -19,7 +19,7 @@ from lawtrace.runs.call_plan import plan_of
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.scoring.metrics import user_scores
 from lawtrace.runs.stages.artifacts import TASKS
-from lawtrace.runs.stages.attempts_stage import AttemptMaker, planned_units
+from lawtrace.runs.stages.attempts_stage import AnswerExecutor, AttemptMaker, planned_units
 from lawtrace.runs.stages.resolve import inputs_of, resolve_recipe
 from lawtrace.runs.stages.stage import StageContext
 from lawtrace.runs.store.stage_store import Products
@@ -116,7 +116,8 @@ def converse(
             products = Products()
             products.put(TASKS, [task], "")
             (unit,) = planned_units(context, products)
-            return await AttemptMaker(context, products, sandboxes).make(unit)
+            executor = AnswerExecutor(domain.environment, [task], domain.regulation)
+            return await AttemptMaker(context, products, executor.on(sandboxes)).make(unit)
 
     with serving(answer) as server:
         attempt = asyncio.run(work(server.environment))

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ from lawtrace.environments.sandbox import Sandbox
 from lawtrace.runs.stages.quality import check_tasks
 from lawtrace.runs.stages.resolve import inputs_of
 from lawtrace.runs.stages.stage import StageContext
-from lawtrace.runs.stages.tasks_stage import BuiltTasks, build_tasks, write_pairs
+from lawtrace.runs.stages.tasks_stage import BuiltTasks, build_tasks
 from lawtrace.runs.stages.traces_stage import TracePlan, synthesize_traces
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.choices import STYLES, PublishedDomainName, Style
@@ -55,7 +54,7 @@ async def gate(
 
 async def build(rules: Sequence[Rule], traces: Sequence[TraceRow], count: int, sandbox: Sandbox) -> BuiltTasks:
     async with context_of(sandbox, count=count) as context:
-        return await build_tasks(context, rules, traces, partial(write_pairs, context))
+        return await build_tasks(context, rules, traces)
 
 
 @pytest.fixture(scope="module")

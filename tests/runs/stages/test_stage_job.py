@@ -1,9 +1,8 @@
 """Jobs of stages are opened on machines that have none of the files of the process that made them."""
 
-import asyncio
 import pickle
 import shutil
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -19,19 +18,11 @@ from lawtrace.solver.declarations.loader import load_domain
 from tests.support.bank_law import write_bank_law
 
 
-def prepare(context: StageContext, _: Products, __: ExitStack) -> Callable[[str], Awaitable[str]]:
+def prepare(context: StageContext, _: Products, __: ExitStack) -> Callable[[str], str]:
     """What a worker knows: the environment, its place, and the title of the law."""
     assert context.published is not None
     known = f"{context.domain.environment.name} in {context.domain.folder.name}: {context.published.title}"
-
-    async def make(_: str) -> str:
-        return known
-
-    return make
-
-
-async def known_by(make: Callable[[str], Awaitable[str]]) -> str:
-    return await make("")
+    return lambda _: known
 
 
 def test_a_job_has_the_environment_and_the_law_with_it(tmp_path: Path) -> None:
@@ -46,10 +37,10 @@ def test_a_job_has_the_environment_and_the_law_with_it(tmp_path: Path) -> None:
     parts = resolved.inputs.parts
     context = StageContext(**parts, clients=ModelClients(log), event_log=log, sandbox=Sandbox(), folder=tmp_path)
     job: StageJob[str, str] = StageJob[str, str].of(context, Products(), (), prepare)
-    here = asyncio.run(known_by(prepare(context, Products(), ExitStack())))
+    here = prepare(context, Products(), ExitStack())("")
     pickled = pickle.dumps(job)
     shutil.rmtree(tmp_path / "here")
     with ExitStack() as stack:
-        there = asyncio.run(known_by(pickle.loads(pickled).open(None, stack)))
+        there = pickle.loads(pickled).open(stack)("")
     assert there == here
     assert here.startswith("desk in my_desk: ")
