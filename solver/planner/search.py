@@ -93,8 +93,8 @@ STATES_PER_SEQUENCE = 20
 SAMPLED_STATES = 3
 """In how many of those that fit the plan arguments are sampled before Z3 is asked. One is enough if samples broke a
 rule that only an evaluation of the whole trace decides."""
-OTHER_STATES = 400
-"""How many further initial states are drawn to find one from which a sequence can start."""
+MOST_STATES = 400
+"""How many are drawn if from none of these a sequence can start."""
 
 SAMPLED_FOR_SKIPPED = 10
 """A sequence that samples do not carry is skipped, and Z3 is not asked, if samples carried so many others for each
@@ -102,8 +102,6 @@ that was skipped before."""
 
 CONFLICTS_BEFORE_REPAIR = 8
 """After how many conflicts in a row a sequence is repaired. Another sequence costs less, if there is one."""
-ROWS_IN_OTHER_STATES = 60_000
-"""How many rows the other initial states have together at most."""
 
 ENCODED_ROWS = 8
 """How many rows of a large table Z3 is told of; more, if the sequence has more calls."""
@@ -141,7 +139,6 @@ class TraceSearch:
         self._skipped = 0
         self._met: Final = set[frozenset[str]]()
         """Tools that a conflict was about, in one initial state; the second time all initial states are asked."""
-        self._states: Final = _initial_states(spec.environment)
 
     def draw_initial(self, product: Product, random: Random) -> SearchState:
         """An initial state."""
@@ -172,7 +169,9 @@ class TraceSearch:
 
     def _sampled_or_solved(self, sought: "_Sought", start: SearchState | None, *, may_skip: bool) -> Trace | None:
         fitting: list[Walk] = []
-        for initial in chain([] if start is None else [start], self._drawn(sought)):
+        drawn = self._drawn(sought)
+        tries = STATES_PER_SEQUENCE * len(sought.product.system.initial_states)
+        for initial in chain([] if start is None else [start], islice(drawn, tries)):
             walk = self._walk(sought, initial)
             if not walk.can_start:
                 continue
@@ -187,8 +186,7 @@ class TraceSearch:
             self._skipped += 1
             return None
         if not fitting:
-            rare = (self._walk_from(sought, state) for state in self._states.each(OTHER_STATES))
-            fitting = list(islice((walk for walk in rare if walk.can_start), 1))
+            fitting = list(islice((walk for walk in map(partial(self._walk, sought), drawn) if walk.can_start), 1))
             if not fitting:
                 return None
             trace = fitting[0].sample()
@@ -198,10 +196,9 @@ class TraceSearch:
         return self._solved(sought, best)
 
     def _drawn(self, sought: "_Sought") -> Iterator[SearchState]:
-        """Some initial states. Each allows only some sequences."""
-        product = sought.product
-        for _ in range(STATES_PER_SEQUENCE * len(product.system.initial_states)):
-            yield self.draw_initial(product, sought.random)
+        """Initial states. Each allows only some sequences."""
+        for _ in range(MOST_STATES):
+            yield self.draw_initial(sought.product, sought.random)
 
     def _walk(self, sought: "_Sought", initial: SearchState) -> Walk:
         return Walk(sought.product, sought.tools, initial, self._monitored, sought.random)
@@ -280,27 +277,6 @@ class TraceSearch:
         self.conflicts.add(tools, frozenset(self._environment.tools))
 
 
-class _InitialStates:
-    """Random initial states of an environment, drawn when they are needed; the same in every search."""
-
-    def __init__(self, environment: Environment) -> None:
-        self._environment = environment
-        self._random = Random(f"{environment.name}/initial states")
-        self._drawn: list[State] = []
-        self._rows = 0
-
-    def each(self, count: int) -> Iterator[State]:
-        """The first ones, one after another; fewer if they are large."""
-        for number in range(count):
-            if number == len(self._drawn):
-                if self._rows >= ROWS_IN_OTHER_STATES:
-                    return
-                state = self._environment.populate(self._random)
-                self._rows += sum(map(len, state.tables.values()))
-                self._drawn.append(state)
-            yield self._drawn[number]
-
-
 def _replaceable(tools: ToolSequence, others: Iterable[str]) -> list[ToolSequence]:
     """For each call the tool itself and those that may take its place."""
     return [tuple(dict.fromkeys((tool, *sorted(others)))) for tool in tools]
@@ -309,8 +285,3 @@ def _replaceable(tools: ToolSequence, others: Iterable[str]) -> list[ToolSequenc
 def _rows_for(tools: ToolSequence) -> int:
     """How many rows of a large table Z3 is told of."""
     return max(ENCODED_ROWS, len(tools))
-
-
-@lru_cache(maxsize=16)
-def _initial_states(environment: Environment) -> _InitialStates:
-    return _InitialStates(environment)
