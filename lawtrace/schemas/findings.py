@@ -125,15 +125,6 @@ class TaskFunnel:
 
 
 @dataclass(frozen=True, slots=True)
-class DeletionCheck:
-    """Single compliance calls deleted from reference programs, and how many verdicts turned unsafe."""
-
-    deletions: int
-    turned_unsafe: int
-    survivors: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class ExtractionScore:
     """Extracted rules, and what they say of sessions beside the gold rules about the same provisions.
 
@@ -196,10 +187,9 @@ class TaskFunnelRow(StrictModel):
 
 
 class OracleStrengthRow(StrictModel):
-    """Number of deletions and changes of traces that the verdicts detect."""
+    """Number of changes of traces that the rules detect."""
 
-    schema_version: Literal["lawtrace.oracle_strength/1"] = "lawtrace.oracle_strength/1"
-    deletions: DeletionCheck
+    schema_version: Literal["lawtrace.oracle_strength/2"] = "lawtrace.oracle_strength/2"
     strength: MutationScore
 
 
@@ -257,11 +247,10 @@ def _share(part: int, whole: int, what: str) -> str:
 
 
 class Findings(StrictModel):
-    """Task funnel, deletion check, best habits and extraction score of a run. None: not measured."""
+    """Task funnel, mutation score, best habits and extraction score of a run. None: not measured."""
 
-    schema_version: Literal["lawtrace.findings/1"] = "lawtrace.findings/1"
+    schema_version: Literal["lawtrace.findings/2"] = "lawtrace.findings/2"
     funnel: TaskFunnel | None = None
-    deletions: DeletionCheck | None = None
     strength: MutationScore | None = None
     baseline: ModelBaseline | None = None
     extraction: ExtractionScore | None = None

@@ -36,11 +36,8 @@ def report_shown(report: WrittenReport, folder: Path) -> Iterator[RenderableType
     if (content := report.content) is not None:
         findings = content.findings
         planned = content.planned_in_all or sum(line.tally.planned for line in outcome_lines(content))
-        if (deletions := findings.deletions) is not None:
-            yield (
-                f"{deletions.turned_unsafe} of {deletions.deletions} single deletions of a compliance call turned the "
-                "verdict unsafe."
-            )
+        if (strength := findings.strength) is not None:
+            yield f"{strength.killed['drop']} of {strength.mutants['drop']} dropped compliance steps break a rule."
         if findings.extraction is not None:
             yield findings.extraction.sentence
         yield from habit_sentences(findings.habits)

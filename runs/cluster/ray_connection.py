@@ -36,6 +36,7 @@ def ray_connection(address: str) -> Generator[None]:
     if address != PREFIX and not re.fullmatch(rf"{PREFIX}://[^/\s]+:\d{{1,5}}", address, re.ASCII):
         raise InputError(f"--on {address!r}: write ray, or ray://HOST:PORT")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no report to Ray's makers
+    os.environ.setdefault("RAY_worker_niceness", "0")  # of workers started here; they would yield to all else
     if ray.is_initialized():  # by the program that uses lawtrace as a library
         yield
         return

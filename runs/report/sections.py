@@ -161,7 +161,7 @@ def make_run_report(content: ReportContent) -> RunReport:
         "building",
         "Building the tasks",
         "sections/building.html.jinja",
-        {"funnel": found.funnel, "deletions": found.deletions, "strength": found.strength},
+        {"funnel": found.funnel, "strength": found.strength},
         tables=(*building_tables(found.funnel), *strength_tables(found.strength)),
     )
     rules, anchors = rule_tables(content, lines)

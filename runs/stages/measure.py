@@ -1,57 +1,25 @@
 """Stages that measure rules, tasks and oracle: what each needs, produces and depends on."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 
 from lawtrace.agents.concurrency import run_in_worker_thread
-from lawtrace.environments.sandbox import Sandbox
-from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages import artifacts as files
 from lawtrace.runs.stages.build import extracts
-from lawtrace.runs.stages.execution import run_program
 from lawtrace.runs.stages.habits import find_task_habits, habit_steps
 from lawtrace.runs.stages.stage import Made, Stage, StageContext, StageInputs
 from lawtrace.runs.store.stage_store import AnyFile, Products
-from lawtrace.runs.tasks import Task, trace_of
-from lawtrace.schemas.findings import DeletionCheck, ExtractionScore, Findings, OracleStrengthRow
+from lawtrace.runs.tasks import trace_of
+from lawtrace.schemas.findings import ExtractionScore, Findings, OracleStrengthRow
 from lawtrace.solver.coverage.mutations import measure_mutation_score
-from lawtrace.solver.traces import print_program, without_call
 
 
 async def _measure_strength(context: StageContext, products: Products) -> Made:
-    environment, rules, tasks = context.domain.environment, products[files.RULES], products[files.TASKS]
-    used = {task.id for task in tasks}
+    environment, rules = context.domain.environment, products[files.RULES]
+    used = {task.id for task in products[files.TASKS]}
     traces = [(row.id, trace_of(row, environment)) for row in products[files.TRACES] if row.id in used]
-    with context.progress.stage("strength of the oracle", len(tasks) + len(traces)) as step:
-        row = await run_in_worker_thread(
-            lambda: OracleStrengthRow(
-                deletions=check_deletions(environment, tasks, context.sandbox, step),
-                strength=measure_mutation_score(environment, rules, traces, step),
-            )
-        )
-    return Made().add(files.ORACLE_STRENGTH, [row])
-
-
-def check_deletions(
-    environment: Environment, tasks: Sequence[Task], sandbox: Sandbox, on_task: Callable[[], None]
-) -> DeletionCheck:
-    """Delete each compliance call of each reference program, and judge the rest: how many single deletions make the
-    verdict unsafe, and which do not (``task: deleted call``)."""
-    deletions, unsafe, survivors = 0, 0, list[str]()
-    for task in tasks:
-        calls = task.planned
-        for number, call in enumerate(calls):
-            if call.event.tool not in environment.compliance_tools:
-                continue
-            deletions += 1
-            program = print_program(environment, without_call(calls, number))
-            ran = run_program(sandbox, environment, task.initial(environment), program, {})
-            if any(verdict.broken for verdict in judge_rules(task.rules, ran.events, (), end=ran.end)):
-                unsafe += 1
-            else:
-                survivors.append(f"{task.id}: {call.event.tool}, call {number + 1}")
-        on_task()
-    return DeletionCheck(deletions, unsafe, tuple(survivors))
+    with context.progress.stage("strength of the oracle", len(traces)) as step:
+        strength = await run_in_worker_thread(lambda: measure_mutation_score(environment, rules, traces, step))
+    return Made().add(files.ORACLE_STRENGTH, [OracleStrengthRow(strength=strength)])
 
 
 async def _find_habits(context: StageContext, products: Products) -> Made:
@@ -90,7 +58,6 @@ async def _find(context: StageContext, products: Products) -> Made:
         score = await run_in_worker_thread(lambda: _extraction_score(context, products))
     findings = Findings(
         funnel=funnel,
-        deletions=oracle and oracle.deletions,
         strength=oracle and oracle.strength,
         extraction=score,
         baseline=baseline,

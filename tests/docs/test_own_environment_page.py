@@ -47,7 +47,8 @@ def test_the_full_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     assert all("DisruptionDesk." in task.program for task in tasks)
     assert "Air travel" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     findings = json.loads((tmp_path / "run" / "findings.jsonl").read_text())
-    assert findings["deletions"]["deletions"] == findings["deletions"]["turned_unsafe"] > 0
+    strength = findings["strength"]
+    assert strength["mutants"]["drop"] == strength["killed"]["drop"] > 0
     again = lawtrace.json("grade", "run", "--env", AIRLINE, "--out", "again.jsonl")
     told = Counter[str]()
     for name, number in outcomes.items():

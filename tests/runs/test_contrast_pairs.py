@@ -58,7 +58,8 @@ def test_contrast_pairs_are_built_judged_and_reported(lawtrace: Shell, tmp_path:
                 said = [script.reply(message) if message else script.open() for script in scripts]
                 assert said[0] == said[1]
     findings = json.loads((tmp_path / "run" / "findings.jsonl").read_text(encoding="utf-8").splitlines()[-1])
-    assert findings["deletions"]["turned_unsafe"] == findings["deletions"]["deletions"] > 0
+    strength = findings["strength"]
+    assert strength["mutants"]["drop"] == strength["killed"]["drop"] > 0
     report = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert "Contrast pairs by fact" in report
     checked = lawtrace.json("tasks", "check", "run/tasks.jsonl", "--out", "quality.jsonl")

@@ -32,7 +32,6 @@ HEAVY = (
     (rule_proposal, "find_flaws"),  # Z3
     (traces_stage, "synthesize_traces"),  # Z3
     (tasks_stage, "run_program"),  # the sandbox
-    (measure, "check_deletions"),  # the sandbox
     (measure, "measure_mutation_score"),
     (attempts_stage, "run_program"),  # the sandbox
     (judge, "judge"),

@@ -41,10 +41,10 @@ def test_outcomes_of_the_baseline_policies(small_run: RunResult) -> None:
 
 
 def test_every_deletion_of_a_compliance_call_is_detected(small_run: RunResult) -> None:
-    deletions = small_run.findings.deletions
-    assert deletions is not None
+    strength = small_run.findings.strength
+    assert strength is not None
     # Each task needs a compliance call: an audit entry, and an authorization check if one of its actions requires it.
-    assert deletions.deletions == deletions.turned_unsafe >= len(small_run.tasks)
+    assert strength.mutants["drop"] == strength.killed["drop"] >= len(small_run.tasks)
 
 
 def test_the_event_log_has_every_message(small_run: RunResult) -> None:

@@ -9,7 +9,7 @@ from lawtrace.runs.tasks import Task
 from lawtrace.schemas.attempt_rows import Answer, Attempt, Execution
 from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import Event, Json, SaidByUser
-from lawtrace.schemas.findings import DeletionCheck, ExtractionScore, Findings, TaskFunnel
+from lawtrace.schemas.findings import ExtractionScore, Findings, MutationScore, Survivor, TaskFunnel
 from lawtrace.schemas.instructions import Instruction
 from lawtrace.schemas.task_rows import CallRow
 from lawtrace.schemas.verdict_rows import FailureMode, Outcome, StateDifference, Verdict
@@ -145,7 +145,13 @@ def make_content() -> ReportContent:
         ),
         findings=Findings(
             funnel=TaskFunnel(traces=4, accepted=2, rounds={1: 2, 2: 2}, dropped={f"it leaks {HOSTILE}": 2}),
-            deletions=DeletionCheck(4, 3, ("banking-1: CheckAuthorization, call 1",)),
+            strength=MutationScore(
+                {"drop": 4},
+                {"drop": 3},
+                {"a-rule": 3},
+                (),
+                (Survivor("banking-1", "drop", "CheckAuthorization, call 1, dropped", "the rules allow it"),),
+            ),
             extraction=ExtractionScore(3, 2, 1, "openai:some", kept=(4, 5), caught=(2, 3)),
         ),
         notices=("No LLM took part.",),

@@ -78,7 +78,7 @@ def test_full_run_and_its_inspection_commands(lawtrace: Shell, tmp_path: Path) -
     code, out, err = lawtrace("run", recipe, "--out", "run")
     assert code == 0, err
     assert "baseline:reference" in out
-    assert "4 of 4 single deletions" in out
+    assert "4 of 4 dropped compliance steps" in out
     assert "Best habit, each style: 100 % of tasks (2 of 2): CheckAuthorization" in out
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert "unsafe" in page.lower()

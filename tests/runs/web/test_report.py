@@ -102,8 +102,8 @@ def test_coverage_names_mode_and_length(page: Page):
 def test_the_funnel_and_the_strength_of_the_rules(page: Page):
     text = " ".join(page.text.split())
     assert "2 pairs accepted: an acceptance rate of 50.0 %" in text
-    assert "3 of 4 single deletions of a compliance call turned the verdict unsafe" in text
-    assert "banking-1: CheckAuthorization, call 1" in text
+    assert page.row("compliance step dropped") == ["compliance step dropped", "4", "3", "1 the rules allow it"]
+    assert "banking-1: CheckAuthorization, call 1, dropped" in text
 
 
 def test_the_inference_gap_by_rule_and_provision_and_style(page: Page):
