@@ -4,11 +4,11 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from lawtrace.environments.spec.effects import Effect, KeyResult, Result, RowsResult
-from lawtrace.environments.spec.expressions import Term
+from lawtrace.environments.spec.effects import Effect, KeyResult, Result, RowsResult, ValueResult
+from lawtrace.environments.spec.expressions import SUCCEEDED, Term
 from lawtrace.environments.spec.samplers import Sampler
 from lawtrace.environments.spec.state import Entity
-from lawtrace.environments.spec.types import Value, ValueType
+from lawtrace.environments.spec.types import Value, ValueType, WrongValue
 from lawtrace.schemas.events import Event, Json
 
 
@@ -182,6 +182,21 @@ class Tool:
     def parameter(self, name: str) -> Parameter:
         return next(parameter for parameter in self.parameters if parameter.name == name)
 
+    def named_result(self, result: Json) -> Json:
+        """A recorded result by the names of ``results``: without them it is the only result beside success. Rows
+        that are recorded as objects by their keys become a list."""
+        own = [one for one in self.results if not (isinstance(one, ValueResult) and one.term is SUCCEEDED)]
+        if len(own) != 1 or result is None:
+            return result
+        (only,) = own
+        named = result if isinstance(result, dict) and any(one.name in result for one in self.results) else None
+        value: Json = result if named is None else named.get(only.name)
+        if isinstance(only, RowsResult) and not only.single and isinstance(value, dict):
+            key, rows = only.entity.key, list[Json]()
+            rows += [{key: name, **row} for name, row in value.items() if isinstance(row, dict)]
+            return {**(named or {}), only.name: rows}
+        return named if named is not None else {only.name: value} if _may_be(only, value) else result
+
     @property
     def refusals(self) -> tuple[Term, ...]:
         """The conditions under which a call does not complete."""
@@ -215,3 +230,14 @@ class Tool:
     @property
     def written_tables(self) -> frozenset[str]:
         return frozenset(effect.entity.table for effect in self.effects)
+
+
+def _may_be(result: Result, value: Json) -> bool:
+    """Whether a recorded value can be that of a result."""
+    if isinstance(result, RowsResult):
+        return any(name in value for name in result.fields) if isinstance(value, dict) else isinstance(value, list)
+    try:
+        result.type.decode(value)
+    except WrongValue:
+        return False
+    return True

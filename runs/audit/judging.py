@@ -232,5 +232,5 @@ def event_of_turn(environment: Environment, turn: Turn, whole: Actor | None, *, 
     outcome, error = outcome_of_call(result, told or None, promised, tool.error_texts if tool else ())
     if call.answer is None or call.tool in SPEAKERS:  # a tool of that name is no message: rules can say nothing of it
         outcome = "failed"
-    result = result if error is None else None
+    result = None if error is not None else result if tool is None else tool.named_result(result)
     return Event(call.tool, call.arguments or {}, outcome, result, error, time, message, by)

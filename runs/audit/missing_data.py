@@ -68,7 +68,8 @@ def find_gaps(environment: Environment, turns: Sequence[Turn], events: Sequence[
             gaps.append(DataGap(number, reason, True, ((RESULT,),)))
         elif event.completed and (tool := environment.tools.get(call.tool)):
             arguments = [*_arguments(tool, call)]
-            simulated, result = environment.simulated, call.answer.content
+            simulated = environment.simulated
+            result = event.result if simulated else call.answer.content
             results = (
                 _results(tool, result) if simulated else _misfit((RESULT,), "", RESULT, tool.returns or ANY, result)
             )

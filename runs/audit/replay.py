@@ -173,14 +173,13 @@ class _Replay:
         self._renew_unseen(self._environment.entities.values())
 
     def _by_result(self, tool: Tool, result: Json) -> Mapping[str, Json]:
-        """The recorded result by declared name. Without such a name it stands for the only result."""
-        names = [one.name for one in tool.results if not _is_success(one)]
+        """The recorded result by declared name."""
         if isinstance(result, dict) and any(one.name in result for one in tool.results):
             self._count_undeclared(tool.name, result.keys() - {one.name for one in tool.results})
             return result
-        if not names and result is not None:
+        if all(map(_is_success, tool.results)) and result is not None:
             self._count_undeclared(tool.name, ["the result"])
-        return {names[0]: result} if len(names) == 1 else {}
+        return {}
 
     def _compare(
         self, tool: Tool, result: Result, expected: Value | CandidateRows, recorded: Json, scope: EvaluationScope

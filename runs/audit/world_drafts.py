@@ -35,6 +35,7 @@ POLICY: Final = "POLICY"
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+(?=[\"'(\[]?[A-Z0-9])")
 _SAMPLES: Final = 2
 """How many traces are sought in a new environment."""
+_SAMPLE_LENGTH: Final = 4
 MANY_CHANGES: Final = 3
 
 
@@ -136,8 +137,9 @@ async def make_world(
 
 
 async def _sample_traces(session: Session, inputs: StageInputs, rules: tuple[Rule, ...]) -> int | str:
-    """Traces that the solver finds and the simulator carries out: contrast pairs, where there are facts."""
-    tasks = inputs.recipe.tasks.model_copy(update={"count": _SAMPLES, "spare": 0, "length": 4})
+    """Traces that keep the rules: the solver finds them, the simulator carries them out."""
+    made = {"count": _SAMPLES, "spare": 0, "length": _SAMPLE_LENGTH, "trace_mode": "tasks"}
+    tasks = inputs.recipe.tasks.model_copy(update=made)
     recipe = inputs.recipe.model_copy(update={"tasks": tasks})
     sampled = StageInputs(recipe=recipe, domain=inputs.domain, rules=rules, prompts=inputs.prompts)
     try:

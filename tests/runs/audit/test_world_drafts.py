@@ -85,6 +85,16 @@ def test_sentences_of_a_policy(tmp_path: Path) -> None:
     assert "no sentence 'Lending (4)'; did you mean" in second
 
 
+def test_recorded_results_get_the_declared_names() -> None:
+    loans, desk, lend = (LIBRARY.tools[name].named_result for name in ("RecentLoans", "ShowDesk", "Lend"))
+    assert loans([{"id": 1}]) == loans({"loans": [{"id": 1}]}) == {"loans": [{"id": 1}]}
+    assert loans({"1": {"days": 2}}) == loans({"loans": {"1": {"days": 2}}}) == {"loans": [{"id": "1", "days": 2}]}
+    assert desk({"email": "a"}) == {"desk": {"email": "a"}}
+    assert lend({"success": True}) == {"success": True}
+    assert lend(7) == {"id": 7}
+    assert LIBRARY.tools["WriteNote"].named_result({"message": "Noted."}) == {"message": "Noted."}
+
+
 def conversation(seed: int) -> dict[str, Any]:
     """A recorded conversation of the library, with the sentence that `WriteNote` answers."""
     session = Session(LIBRARY, LIBRARY.populate(Random(seed)))
@@ -176,3 +186,20 @@ def test_the_command_keeps_the_best_draft_and_asks_nothing_twice(
 def lawtrace(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Shell:
     monkeypatch.chdir(tmp_path)
     return Shell(monkeypatch, capsys)
+
+
+@pytest.mark.slow
+def test_the_recorded_draft(lawtrace: Shell) -> None:
+    """It is replayed word for word, and compared with calls that its writer did not see."""
+    inputs = Path(__file__).parents[3] / "examples" / "account_assistant"
+    draft = ("env", "draft", inputs / "tools.json", "--policy", inputs / "policy.md", "--logs", inputs / "logs.jsonl")
+    code, out, err = lawtrace(*draft, "--model", "replay:account-draft", "--out", "account", "--json")
+    assert code == 0, err
+    assert "differ from the recorded ones" not in err
+    found: dict[str, Any] = json.loads(out.splitlines()[-1])
+    for part, share in (("seen", 1.0), ("held_out", 0.99), ("held_out_many_changes", 0.98)):
+        fields = found["fidelity"][part]
+        assert fields["equal"] >= share * (fields["equal"] + fields["different"]) > 0
+    assert (found["drafts"], found["rules"], found["traces"], found["differences"]) == (2, 17, 2, [])
+    assert sum(not tool["undeclared"] for tool in found["tools"].values()) == 8
+    assert sum(one["kind"] == "rule" for one in found["policy"]) == 13
