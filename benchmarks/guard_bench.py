@@ -361,7 +361,7 @@ def main() -> None:
     newest = max((ROOT / "docs" / "tasks").glob("[0-9]*"), key=lambda folder: folder.name)
     with options.out.open("w", encoding="utf-8") as out:
         for name in options.env:
-            files = (folder / f"{name}.jsonl" for folder in (newest, ROOT / "tests" / "data" / "tasks"))
+            files = (folder / f"{name}.jsonl" for folder in (newest / "references", ROOT / "tests" / "data" / "tasks"))
             tasks, domain = read_tasks(next(file for file in files if file.exists()), name)
             chosen = tasks[:: max(1, len(tasks) // options.tasks)][: options.tasks]
             out.write(json.dumps(world_of(domain, chosen[0].rules)) + "\n")

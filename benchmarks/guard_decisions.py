@@ -29,7 +29,7 @@ from lawtrace.schemas.attempt_rows import Objection
 from lawtrace.schemas.events import Event, Json
 from lawtrace.solver.declarations.loader import BUILT_IN_DOMAINS
 from lawtrace.solver.guard.decisions import Call, Decision, Refuse
-from lawtrace.solver.guard.guard import Guard
+from lawtrace.solver.guard.guard import MAX_STEPS, Guard
 from lawtrace.solver.masking.instructions import requested_calls
 
 ROOT = Path(__file__).parents[1]
@@ -124,11 +124,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--env", nargs="+", default=list(BUILT_IN_DOMAINS))
     newest = max((ROOT / "docs" / "tasks").glob("[0-9]*"), key=lambda folder: folder.name)
-    folders = [newest, ROOT / "tests" / "data" / "tasks"]
+    folders = [newest / "references", ROOT / "tests" / "data" / "tasks"]
     parser.add_argument("--folders", nargs="+", type=Path, default=folders)
     parser.add_argument("--kinds", nargs="+", default=["reference", "literal", "random"])
     parser.add_argument("--tasks", type=int, default=20)
-    parser.add_argument("--steps", type=int, default=500)
+    parser.add_argument("--steps", type=int, default=MAX_STEPS)
     parser.add_argument("--blind", action="store_true")
     parser.add_argument("--advice", action="store_true")
     parser.add_argument("--seed", type=int, default=1)

@@ -55,12 +55,12 @@ class Objector:
         forced = [(whole, [*pending, made]) for whole, pending in traces]
         if not scope.too_many and all(self._keeps_all(whole, events, now) for whole, events in forced):
             return []
-        everyone = [(component, pending) for whole, pending in traces for component in whole.interpretations]
         found: list[tuple[Sequence[Mapping[str, str]], Finding]] = []
+        total = Budget(2 * self._steps)  # what is tried for one reading, and as much again for all others
         for place, readings in enumerate(scope.compiled[number].readings):
             several = [(whole.interpretations[place], pending) for whole, pending in traces]
-            advised = everyone if self._advice and all(finding.undecided for _, finding in found) else ()
-            if (finding := self._objection(scope, number, several, made, now, advised)) is not None:
+            advised = traces if self._advice and all(finding.undecided for _, finding in found) else ()
+            if (finding := self._objection(scope, number, several, made, now, advised, total)) is not None:
                 found.append((readings, finding))
         for whole, _ in traces:
             whole.unite()
@@ -79,11 +79,19 @@ class Objector:
         return True
 
     def _objection(
-        self, scope: PossibleTraces, number: int, traces: _Traces, made: Representatives, now: int, advised: _Traces
+        self,
+        scope: PossibleTraces,
+        number: int,
+        traces: _Traces,
+        made: Representatives,
+        now: int,
+        advised: _Traces,
+        total: Budget,
     ) -> Finding | None:
         """The objection of the rules that hold under some readings, in one of the possible traces.
 
-        `advised`: of all readings, in which advice should help; none if there is advice already.
+        `advised`: in which advice should help under all readings; none if there is advice already. `total`: what
+        the decision may try under all readings.
         """
         unanswered = tuple(
             entry.call
@@ -92,7 +100,7 @@ class Objector:
         )
         undecided: Sequence[Rule] = scope.compiled[number].rules if scope.too_many else ()
         for component, pending in traces:
-            answer = self._examine(component, [*pending, made], now)
+            answer = self._examine(component, [*pending, made], now, total)
             if isinstance(answer, Impossible):
                 rules = [rule for rule in component.rules if rule.id in answer.rules]
                 first = self._first(component, pending, advised, made, rules, now) if advised else ()
@@ -103,11 +111,11 @@ class Objector:
             return None
         return Finding(tuple(rule.id for rule in undecided), undecided=True, unanswered=unanswered)
 
-    def _examine(self, component: Component, forced: PendingOutcomes, now: int) -> Answer[Path]:
+    def _examine(self, component: Component, forced: PendingOutcomes, now: int, total: Budget) -> Answer[Path]:
         """Whether the rules of a component can all be met; if not, with the rules that are in conflict."""
-        answer = decide(component, forced, now, Budget(self._steps))
+        answer = decide(component, forced, now, Budget(self._steps, total))
         while isinstance(answer, Impossible) and self._give_up(component, forced[:-1], now):
-            answer = decide(component, forced, now, Budget(self._steps))
+            answer = decide(component, forced, now, Budget(self._steps, total))
         if isinstance(answer, Continuation):
             learn(component, answer.result, answer.trace)
         elif isinstance(answer, Lost) and not answer.direct:
@@ -152,7 +160,11 @@ class Objector:
             return ()
         later = replace(made, events=[replace(event, time=advice.time) for event in made.events])
         steps = [*(Representatives([event]) for event in advice.events), later]
-        for other, waiting in others:
-            if other is not component and not is_allowed(other, [*waiting, *steps], now, budget):
+        for whole, waiting in others:
+            forced = [*waiting, *steps]
+            if not (
+                is_allowed(whole, forced, now, budget)  # what keeps all rules keeps those of each reading
+                or all(one is component or is_allowed(one, forced, now, budget) for one in whole.interpretations)
+            ):
                 return ()
         return steps_of(advice.events, now, advice.time, self._tools)

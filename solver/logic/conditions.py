@@ -80,6 +80,8 @@ class Comparison:
 
 def compare(left: terms.Value, operator: Operator, right: terms.Value) -> bool:
     """Whether two values compare so; false if one is missing or their kinds do not fit."""
+    if operator == "==" and type(left) is str and type(right) is str:
+        return left == right
     if isinstance(left, terms.Missing) or isinstance(right, terms.Missing):
         return False
     if operator == "in":

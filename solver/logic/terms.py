@@ -28,7 +28,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from typing import Any, Final, Literal, TypeGuard
 
 from lawtrace.schemas.errors import FormulaError
@@ -310,29 +310,23 @@ NAMES: Final[Mapping[Kind, str]] = MappingProxyType(
 """The kinds in messages."""
 
 
+_KINDS: Final[Mapping[type, Kind]] = MappingProxyType(
+    {bool: "boolean", int: "number", float: "number", str: "string", list: "list", NoneType: "null", Time: "time"}
+)
+
+
 def kind_of(value: Value) -> Kind | None:
-    """The kind of a value; None if there is none. ``bool`` is tested before ``int``, which it is in Python."""
-    match value:
-        case Missing():
-            return None
-        case Time():
-            return "time"
-        case bool():
-            return "boolean"
-        case int() | float():
-            return "number"
-        case str():
-            return "string"
-        case list():
-            return "list"
-        case None:
-            return "null"
-        case _:
-            return "object"
+    """The kind of a value; None if there is none."""
+    kind = _KINDS.get(type(value))
+    if kind is not None:
+        return kind
+    return None if isinstance(value, Missing) else "list" if isinstance(value, list) else "object"
 
 
 def json_equal(one: Value, other: Value) -> bool:
     """Deep equality of values of one kind; true is not 1."""
+    if type(one) is str and type(other) is str:
+        return one == other
     if kind_of(one) != kind_of(other):
         return False
     if isinstance(one, list) and isinstance(other, list):

@@ -25,7 +25,7 @@ from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.core import minimal_core, without_needless
 from lawtrace.solver.search.events.component import Component
 from lawtrace.solver.search.events.means_ends import MeansEnds
-from lawtrace.solver.search.events.space import Node, Path, RelevantTools, Successors
+from lawtrace.solver.search.events.space import Node, Path, RelevantTools, Starts, Successors
 from lawtrace.solver.search.events.vocabulary import Representatives
 from lawtrace.solver.search.problem import Answer, Budget, Found, Impossible, Obstacle, Unknown
 
@@ -89,13 +89,12 @@ def _decide(component: Component, forced: PendingOutcomes, now: int, budget: Bud
     log = component.log
     with log.attempt():
         component.advance_time(forced[0].events[0].time or now if forced else now)
-        base = log.mark
+        tried = Starts(component, now)
         starts: list[Path] = []
         broken: list[Rule] = []
         exact = _unsure(component, forced).isdisjoint(rule.id for rule in component.defended())
         for events in islice(product(*(one.events for one in forced)), MAX_RESULTS):
-            log.back_to(base)
-            distances = component.replay_pending(events, now)
+            distances = tried.enter(events)
             if distances is None:
                 now_broken = component.broken()
                 broken = [rule for rule in now_broken if rule in broken] or now_broken
@@ -107,25 +106,21 @@ def _decide(component: Component, forced: PendingOutcomes, now: int, budget: Bud
             return Lost(_obstacles(broken), direct=True) if exact else _OF_FEW
         for events in starts:
             for hint in earlier_continuations(component, events, now):
-                log.back_to(base)
-                if _keeps_all(component, events, hint, now):
+                tried.enter(events)
+                if _keeps_all(component, hint):
                     return Continuation(hint, events)
         share = budget.part() if thorough else budget
         for events in starts[:MAX_AIMED]:
-            log.back_to(base)
-            component.replay_pending(events, now)
+            tried.enter(events)
             path = MeansEnds(component, now, share).find(next(earlier_continuations(component, events, now), ()))
-            log.back_to(base)
-            if path is not None and _keeps_all(component, events, path, now):
+            tried.enter(events)
+            if path is not None and _keeps_all(component, path):
                 return Continuation(path, events)
-        log.back_to(base)
-        return _search(component, starts, now, budget, exact=exact) if thorough else _OF_FEW
+        return _search(component, starts, tried, budget, exact=exact) if thorough else _OF_FEW
 
 
-def _keeps_all(component: Component, forced: Path, path: Path, now: int) -> bool:
-    distances = component.replay_pending(forced, now)
-    if path:
-        distances = component.replay(path)
+def _keeps_all(component: Component, path: Path) -> bool:
+    distances = component.replay(path)
     return distances is not None and not any(distances)
 
 
@@ -168,19 +163,17 @@ def _with_values(step: Event, old: Mapping[str, Json], new: Mapping[str, Json]) 
     return replace(step, arguments={name: changed(value) for name, value in step.arguments.items()}, result=result)
 
 
-def _search(component: Component, starts: Sequence[Path], now: int, budget: Budget, *, exact: bool) -> Answer[Path]:
+def _search(
+    component: Component, starts: Sequence[Path], tried: Starts, budget: Budget, *, exact: bool
+) -> Answer[Path]:
     relevant = RelevantTools()
-    with component.log.attempt():
-        base = component.log.mark
-        for start in starts:
-            component.log.back_to(base)
-            component.replay_pending(start, now)
-            relevant.add(component.owed())
+    for start in starts:
+        tried.enter(start)
+        relevant.add(component.owed())
     while True:
-        with component.log.attempt():
-            space = Successors(component, starts, now, relevant)
-            budget.spend(len(space.events) // 10)  # making them takes time, too
-            found = _best_first(space, starts, budget)
+        space = Successors(component, starts, tried, relevant)
+        budget.spend(len(space.events) // 10)  # making them takes time, too
+        found = _best_first(space, starts, budget)
         if found is not None:
             start, path = found
             return Continuation(path, start)

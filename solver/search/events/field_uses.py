@@ -125,6 +125,8 @@ class FieldUses:
                         added.tracked = True
                         added.unsure.add(rule)
                         added.limits += [*limits, 0, 1]
+                        if aggregate.term != leaf:
+                            added.computed += [aggregate.term, comparison.left, comparison.right]
 
     def _field(self, tool: str, path: t.FieldPath, rule: str) -> Field:
         found = self.fields.setdefault(tool, {}).setdefault(path, Field(tool, path))

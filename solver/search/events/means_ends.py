@@ -103,20 +103,22 @@ class MeansEnds:
                     yield (*first, *rest)
                 log.back_to(after)
 
-    def _meet_all(self, path: Path, now: int, length: int) -> Path | None:
+    def _meet_all(self, path: Path, now: int, length: int, stuck: tuple[Rule, ...] = ()) -> Path | None:
+        """Go on until no duty is open. ``stuck``: rules whose duties could not be met earlier; they are tried last."""
         owed = self._component.owed()
         if not owed:
             return path
         here = self._component.log.mark
         if length > 0:
-            for rule in owed:
+            for rule in sorted(owed, key=stuck.__contains__):
                 for steps in self._ways(rule, now):
                     after = self._component.log.mark
-                    found = self._meet_all((*path, *steps), steps[-1].time or now, length - 1)
+                    found = self._meet_all((*path, *steps), steps[-1].time or now, length - 1, stuck)
                     if found is not None:
                         return found
                     self._component.log.back_to(after)
                 self._component.log.back_to(here)
+                stuck = (*stuck, rule)
         return None
 
     def _ways(self, rule: Rule, now: int) -> Iterator[Path]:

@@ -63,6 +63,31 @@ class Node:
     moment: int
 
 
+class Starts:
+    """Takes the monitors from where they are to after what is forced, which may be costly, once as long as it can."""
+
+    def __init__(self, component: Component, now: int) -> None:
+        self.now: Final = now
+        self._component: Final = component
+        self._base: Final = component.log.mark
+        self._entered: Path | None = None
+        self._after = self._base
+        self._distances: list[int] | None = None
+
+    def enter(self, start: Path) -> list[int] | None:
+        """Take the monitors to after these events. Returns the distances there, None if a rule is lost.
+
+        What was done to the monitors since is undone, and must not have gone back further.
+        """
+        log = self._component.log
+        if start is not self._entered:
+            log.back_to(self._base)
+            self._distances = self._component.replay_pending(start, self.now)
+            self._entered, self._after = start, log.mark
+        log.back_to(self._after)
+        return self._distances
+
+
 class Successors:
     """The continuations of a trace with representative events.
 
@@ -74,21 +99,19 @@ class Successors:
         blocking: the rules of these violations, and those with open duties on the way.
     """
 
-    def __init__(self, component: Component, starts: Sequence[Path], now: int, relevant: RelevantTools) -> None:
+    def __init__(self, component: Component, starts: Sequence[Path], tried: Starts, relevant: RelevantTools) -> None:
         self.component: Final = component
-        self.now: Final = now
+        self.now: Final = tried.now
         self.relevant: Final = relevant
         self.met_values: Final[set[tuple[str, str, Scalar]]] = set()
         self.blocking: Final[dict[str, Rule]] = {}
-        self._base: Final = component.log.mark
-        vocabulary = component.vocabulary
-        known, times = {*relevant.values, *self.open_values()}, {now, *component.times()}
-        for start in starts:
-            component.log.back_to(self._base)
-            component.replay_pending(start, now)
+        self._starts: Final = tried
+        vocabulary, now = component.vocabulary, tried.now
+        known, times = {*relevant.values}, {now}
+        for start in ((), *starts):
+            tried.enter(start)
             known |= self.open_values()
             times |= component.times()
-        component.log.back_to(self._base)
         ordered = sorted(known, key=repr)
         live = vocabulary.live(ordered, (*(event for start in starts for event in start), *component.hint))
         found = vocabulary.events(relevant.tools, live, now)
@@ -122,9 +145,8 @@ class Successors:
 
     def enter(self, node: Node) -> list[int] | None:
         """Take the monitors to a node. Returns the distances there, None if a rule is lost."""
-        self.component.log.back_to(self._base)
-        distances = self.component.replay_pending(node.start, self.now)
-        if node.path or not node.start:
+        distances = self._starts.enter(node.start)
+        if node.path:
             distances = self.component.replay(node.path)
         if node.moment:
             self.component.advance_time(self.time(node.moment))

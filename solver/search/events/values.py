@@ -48,7 +48,7 @@ def part_schema(schema: Schema, steps: Sequence[str | int]) -> Schema:
 
 
 def admits(schema: Schema, value: Json) -> bool:
-    """Whether a schema admits a value, as far as type, choice and range say it; patterns are not looked at."""
+    """Whether a schema admits a value, as far as type, choice, range and format say; patterns are not looked at."""
     for name in ("anyOf", "oneOf"):
         options = schema.get(name)
         if isinstance(options, list):
@@ -61,7 +61,7 @@ def admits(schema: Schema, value: Json) -> bool:
     return True
 
 
-_SEEN: Final = ("type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+_SEEN: Final = ("type", "format", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
 def distinct(values: Iterable[T]) -> list[T]:
@@ -87,6 +87,8 @@ def fresh(schema: Schema, number: int, known: Iterable[Json]) -> Json | Absent:
     """A value that occurs nowhere else; ABSENT if the schema has none. `number`: which of several."""
     if choices(schema) is not None:
         return ABSENT
+    if schema.get("format") == "date":
+        return (dt.date(2000, 1, 1) + dt.timedelta(days=number)).isoformat()
     kinds, numbers = schema.get("type"), [one for one in known if is_number(one)]
     if kinds not in ("integer", "number") and not (kinds is None and numbers):
         return f"new-{number}" if admits(schema, "") else ABSENT

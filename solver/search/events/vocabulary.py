@@ -153,6 +153,7 @@ class Vocabulary:
             declared, optional = v.part_schema(argument, rest), optional or bool(rest)
         items = v.part_schema(declared, (0,)) if field.is_list else declared
         found: list[Json] = [value for test in field.tests for value in v.constants(test)]
+        found += v.derived(field.computed, now) if field.computed else []
         if field.tracked:
             found += self._group_values(self._uses.groups.of(field), live, items)
             if field.unsure and first == RESULT:
@@ -160,7 +161,6 @@ class Vocabulary:
         else:
             extra = v.fresh(items, 1, found)
             found += [] if isinstance(extra, v.Absent) or (field.is_list and isinstance(extra, str)) else [extra]
-        found += v.derived(field.computed, now) if field.computed else []
         found += v.between(items, found)
         found += v.choices(items) or []
         found = [value for value in v.distinct(found) if v.admits(items, value)]
