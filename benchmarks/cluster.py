@@ -83,7 +83,7 @@ def workers_of(count: int) -> Generator[Cluster | None]:
 
 def synthesized(cluster: Cluster | None, workers: int, count: int, folder: Path) -> float:
     """Traces per second."""
-    domain, recipe = load_domain(TASKS.stem), Recipe(environment=TASKS.stem)
+    domain, recipe = load_domain("clinic"), Recipe(environment="clinic")
     recipe = recipe.model_copy(update={"tasks": TaskOptions(count=count, spare=0, part_size=PART_SIZE)})
     plan = TracePlan(mode="contrasts", length=8, count=count, seed=recipe.seed, part_size=PART_SIZE)
     rules, parts = load_rules(domain.rules_file), plan.parts()

@@ -101,7 +101,8 @@ async def serve(seconds: float) -> None:
         with suppress(asyncio.IncompleteReadError, ConnectionError):
             while head := await reader.readuntil(b"\r\n\r\n"):
                 fields = (line.split(b":", 1) for line in head.lower().split(b"\r\n") if b":" in line)
-                await reader.readexactly(next(int(value) for name, value in fields if name == b"content-length"))
+                size = next((int(value) for name, value in fields if name == b"content-length"), 0)  # 0: of a GET
+                await reader.readexactly(size)
                 await asyncio.sleep(seconds)
                 writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n")
                 writer.write(b"Content-Length: %d\r\n\r\n" % len(REPLY) + REPLY)

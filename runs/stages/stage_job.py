@@ -22,7 +22,7 @@ from lawtrace.solver.declarations.loader import environment_files, is_folder
 
 Prepare = Callable[[StageContext, Products, ExitStack], Callable[[Given], Product]]
 """Prepares a worker for a stage: from context and inputs to what makes a unit. A function of a module, since other
-processes load it by its name; the stack is closed when the worker ends."""
+processes load it by its name. The files of the job are gone after it; the stack is closed when the worker ends."""
 
 
 @dataclass(frozen=True, slots=True)
