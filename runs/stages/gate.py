@@ -212,7 +212,7 @@ def _undrawn(environment: Environment, side: Side) -> Iterator[QualityFinding]:
     row: Row | None = None
     if changed is not None and entity is not None:
         rows = side.reference.initial.rows(changed.table)
-        row = next((row for row in rows if row.values[entity.key] == changed.key), None)
+        row = next((row for row in rows if str(row.values[entity.key]) == changed.key), None)
     if changed is None or entity is None or row is None:
         yield failed("contrast", "its initial state does not have the row of the fact")
         return

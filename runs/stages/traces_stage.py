@@ -319,7 +319,7 @@ def _pair_rows(environment: Environment, name: str, pair: ContrastPair) -> Itera
         return None if value is None else field.type.encode(value)
 
     before, after = shown(changed.before), shown(changed.after)
-    place: dict[str, object] = {"pair": name, "fact": changed.fact.name, "table": entity.table, "key": changed.key}
+    place: dict[str, object] = {"pair": name, "fact": changed.fact.name, "table": entity.table, "key": str(changed.key)}
     place.update(field=changed.fact.field, request=pair.about, rules=pair.turns_on)
     proof: dict[str, object] = {}
     if pair.declined is not None:
