@@ -203,4 +203,5 @@ def test_the_recorded_draft(lawtrace: Shell) -> None:
     assert (found["drafts"], found["rules"], found["traces"], found["differences"]) == (2, 17, 2, [])
     assert sum(not tool["undeclared"] for tool in found["tools"].values()) == 8
     assert sum(one["kind"] == "rule" for one in found["policy"]) == 13
-    assert lawtrace.json("tasks", "build", "--env", "./account", "--count", 4, "--out", "pairs.jsonl")["tasks"] == 2
+    _, out, err = lawtrace("tasks", "build", "--env", "./account", "--count", 4, "--out", "pairs.jsonl", "--json")
+    assert json.loads(out.splitlines()[-1])["tasks"] == 2, err
