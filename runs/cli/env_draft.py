@@ -28,7 +28,7 @@ from lawtrace.schemas.call_options import ConversationOptions
 from lawtrace.schemas.errors import InputError, OperationalError
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.model_spec import ModelSpec
-from lawtrace.schemas.recipe import Recipe, RoleModelOptions
+from lawtrace.schemas.recipe import Recipe
 from lawtrace.solver.declarations.loader import BUILT_IN_DOMAINS
 
 DEFAULTS = ConversationOptions(rounds=6, deadline_seconds=900)
@@ -59,8 +59,8 @@ def env_draft(
     readable = [replace(one, place=Path(one.place).name) for one in transcripts if one.trouble is None]
     seen, held_out = split(readable)
     checks = WorldChecks(name, tools, read_policy(policy) if policy else None, seen)
-    roles = RoleModelOptions(policy_extractor=model, ltl_critic=critic)
-    recipe = override(flags, Recipe(models=roles, conversation=DEFAULTS))
+    named = {"models.policy_extractor": model, "models.ltl_critic": critic or model}
+    recipe = override(replace(flags, values={**flags.values, **named}), Recipe(conversation=DEFAULTS))
     check_prices(recipe, [model, critic or model])
     models = {WORLD_WRITER.name: ModelSpec.parse(model), WORLD_CRITIC.name: ModelSpec.parse(critic or model)}
 

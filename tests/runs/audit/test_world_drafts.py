@@ -182,6 +182,12 @@ def test_the_command_keeps_the_best_draft_and_asks_nothing_twice(
     assert pairs["tasks"] == 2
 
 
+def test_a_scripted_model_cannot_write(lawtrace: Shell) -> None:
+    Path("tools.json").write_text(json.dumps(SCHEMAS), encoding="utf-8")
+    code, _, err = lawtrace("env", "draft", "tools.json", "--model", "offline", "--out", "library")
+    assert (code, "this role needs a model" in err, "Traceback" in err) == (2, True, False)
+
+
 @pytest.fixture
 def lawtrace(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Shell:
     monkeypatch.chdir(tmp_path)
