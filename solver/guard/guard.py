@@ -19,10 +19,13 @@ import threading
 import time as clocks
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from os import PathLike
 from typing import Any, Final, Self, get_args
 
 from lawtrace.environments.logs import get_logger
 from lawtrace.environments.regulations.regulation import Regulation
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.tool_schemas.arguments import ArgumentCheck
 from lawtrace.environments.tool_schemas.forms import as_mcp
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
@@ -127,10 +130,12 @@ class Guard:
         for name, value, choices in (("mode", mode, GuardMode), *fallbacks, ("on_arguable", on_arguable, OnArguable)):
             if value not in get_args(choices):
                 raise InputError(f"{name} {value!r}: expected one of {', '.join(get_args(choices))}")
-        if isinstance(tools, Domain | str):
-            domain = load_domain(tools) if isinstance(tools, str) else tools
-            regulation = regulation or domain.regulation
-            tools = domain
+        if isinstance(tools, str | PathLike):
+            tools = load_domain(str(tools))
+        if isinstance(tools, Domain):
+            regulation = regulation or tools.regulation
+            tools = tools.environment
+        self._declared: Final[Mapping[str, Tool]] = tools.tools if isinstance(tools, Environment) else {}
         self.mode: Final[GuardMode] = mode
         self.tools = read_tools(tools)
         self._rules: Final = tuple(rules)
@@ -339,11 +344,12 @@ class Guard:
         if outcome is None:
             schema = self.tools.get(made.tool) or ToolSchema(made.tool, "", {}, None, "")
             outcome, error = schema.outcome(result, error)
+        tool = self._declared.get(made.tool)
+        named: Json = None if error is not None else result if tool is None else tool.named_result(result)
         with self._lock:
             entry = self._traces.known(made)
             now = self._time(None) if entry is None else entry.time
-            result = result if error is None else None
-            event = Event(made.tool, made.arguments, outcome, result, error, now, by=made.by)
+            event = Event(made.tool, made.arguments, outcome, named, error, now, by=made.by)
             for scope in self._scopes:
                 if entry is None:
                     scope.happen(event, now)

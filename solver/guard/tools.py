@@ -9,19 +9,15 @@ from lawtrace.environments.runtime.documentation import argument_schema, result_
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.tool_schemas.given_tools import read_given_tools
 from lawtrace.environments.tool_schemas.schemas import ToolSchema
-from lawtrace.solver.declarations.loader import Domain, load_domain
+from lawtrace.solver.declarations.loader import Domain
 
 Tools = Domain | Environment | str | PathLike[str] | Mapping[str, Any] | Iterable[Any]
 """An environment, its name or folder; or what `read_given_tools` reads: schemas of OpenAI, Anthropic or MCP, functions,
 names, or a mapping from names to the JSON Schemas of arguments."""
 
 
-def read_tools(tools: Tools) -> dict[str, ToolSchema]:
+def read_tools(tools: Environment | Mapping[str, Any] | Iterable[Any]) -> dict[str, ToolSchema]:
     """The tools by name. Raises InputError naming the entry that is no tool, or that has the name of another."""
-    if isinstance(tools, str | PathLike):
-        tools = load_domain(str(tools))
-    if isinstance(tools, Domain):
-        tools = tools.environment
     if isinstance(tools, Environment):
         return {
             name: replace(

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from lawtrace import Allow, Guard, Refuse, Rule
 from lawtrace.agents.roles.world_roles import ClassedSentence, DraftReport, WorldDraft
 from lawtrace.environments.runtime.documentation import argument_schema
 from lawtrace.environments.runtime.session import Session
@@ -93,6 +94,16 @@ def test_recorded_results_get_the_declared_names() -> None:
     assert lend({"success": True}) == {"success": True}
     assert lend(7) == {"id": 7}
     assert LIBRARY.tools["WriteNote"].named_result({"message": "Noted."}) == {"message": "Noted."}
+
+
+def test_a_guard_reads_results_without_their_names() -> None:
+    rule = Rule(id="funds", formula="G(Lend -> O ShowDesk(result.desk.balance >= 20))")
+    for balance, decision in ((30.0, Allow), (10.0, Refuse)):
+        guard = Guard([rule], LIBRARY)
+        assert isinstance(guard.before({"tool": "ShowDesk"}), Allow)
+        guard.after({"tool": "ShowDesk"}, {"email": "desk@library.example", "balance": balance})
+        lend = {"tool": "Lend", "arguments": {"item_id": "T001", "member": "Ada"}}
+        assert isinstance(guard.before(lend), decision)
 
 
 def conversation(seed: int) -> dict[str, Any]:
