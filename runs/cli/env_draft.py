@@ -43,13 +43,14 @@ def env_draft(
     out: Annotated[Path, typer.Option(help="Folder of the environment; the log goes next to it.")],
     policy: Annotated[Path | None, typer.Option(help="Page of the policy, of which rules are written.")] = None,
     logs: Annotated[
-        list[Path] | None, typer.Option(help="Recorded conversations; every third is held out. Repeatable.")
+        list[Path] | None,
+        typer.Option(metavar="<path>", help="Recorded conversations; every third is held out. Repeatable."),
     ] = None,
     critic: Annotated[str | None, typer.Option(help="Model that objects; default: the one that writes.")] = None,
 ) -> CommandResult:
-    """Let a model write an environment for tools, check it, and compare it with recorded calls.
+    """Let a model write an environment for tools, and check it.
 
-    The same command again continues. Exit code 1 if something is left to do.
+    Recorded calls are compared with it. The same command again continues. Exit code 1 if something is left to do.
     """
     name = environment_name(out.resolve().name)
     if name in BUILT_IN_DOMAINS:
