@@ -172,7 +172,7 @@ class Closing:
 
     model: z3.ModelRef
     logic: SymbolicLogic
-    keys: Mapping[str, str] = field(default_factory=dict[str, str])
+    keys: Mapping[str, str | int] = field(default_factory=dict[str, str])
 
     def truth(self, value: Value) -> bool:
         return bool(self.model.eval(value, model_completion=True) if z3.is_expr(value) else value)
@@ -195,7 +195,7 @@ class Closing:
         """With the keys that the simulator generates. An item that turns out equal to an earlier one leaves an absent
         row in the encoding, which takes a number.
         """
-        keys: dict[str, str] = {}
+        keys: dict[str, str | int] = {}
         for table, entity in environment.entities.items():
             rows = before.tables[table]
             for row in after.tables[table][len(rows) :]:
