@@ -411,7 +411,7 @@ def _encode_results(tool: Tool, results: Mapping[str, Value | CandidateRows], *,
             case effects.KeyResult():
                 encoded[declared.name] = None if failed else declared.type.encode(value)
             case effects.ValueResult():
-                encoded[declared.name] = declared.type.encode(value)
+                encoded[declared.name] = None if value is None else declared.type.encode(value)
     return encoded
 
 

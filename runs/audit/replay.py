@@ -244,8 +244,11 @@ class _Replay:
         if shown is None:
             self._count(tool.name, "results", same=False, name=listed.name, expected="rows", recorded=recorded)
             return
-        unseen = self._state.tables[entity.table][0].values[entity.key]
-        known = [(truth, row) for truth, row in expected.listed if row.values[entity.key] is not unseen]
+        before = self._scope.state.tables[entity.table]
+        unseen = (before[0], self._state.tables[entity.table][0])
+        known = [
+            (truth, row) for truth, row in expected.listed if not any(_is_same(entity, row, one) for one in unseen)
+        ]
         is_open = len(known) < len(expected.listed)
         keyed = entity.key in listed.fields or entity.key in pins
         left = {id(row): (truth, row) for truth, row in known}
@@ -258,10 +261,12 @@ class _Replay:
                 key, row = Unknown(), next((row for _, row in left.values() if _fits(listed, row, one)), None)
             else:
                 key, row = Unknown(), known[place][1] if place < len(known) else None
-            truth = next((truth for truth, other in known if other is row), False) if row else UNKNOWN
-            same = UNKNOWN if row is None and is_open else truth if row else False
+            # An earlier result of this call may have shown the row, or more of it.
+            found = next(((truth, other) for truth, other in known if row and _is_same(entity, other, row)), None)
+            shown_now = row is None or not any(_is_same(entity, old, row) for old in before)
+            same = found[0] if found else UNKNOWN if is_open and shown_now else False
             self._count(tool.name, "results", same, f"{listed.name}, a row", None, cast("Json", dict(one)))
-            left.pop(id(row), None)
+            left.pop(id(found[1]) if found else 0, None)
             old = row.values[entity.key] if row else key
             values = self._compare_row(tool, listed, old, row, one)
             if row is not None and (not keyed or place in created):
@@ -347,8 +352,8 @@ class _Replay:
             self._state = State({**self._state.tables, entity.table: (unseen, *rows)})
 
     def _row(self, entity: Entity, key: Value) -> Row | None:
-        rows = self._state.tables[entity.table][1:]
-        return next((row for row in rows if row.values[entity.key] is key or row.values[entity.key] == key), None)
+        rows, wanted = self._state.tables[entity.table][1:], Row({entity.key: key})
+        return next((row for row in rows if _is_same(entity, row, wanted)), None)
 
     def _learn(self, entity: Entity, key: Value, values: Mapping[str, Value]) -> None:
         """Note a row that is there, with some of its fields."""
@@ -447,6 +452,12 @@ def _fits(listed: RowsResult | NestedRows, row: Row, shown: Mapping[str, Json]) 
     """Whether a recorded row can be this one, which is known in part."""
     fields = (name for name in listed.fields if name in shown)
     return all(UNKNOWN_LOGIC.equal(row.values[one], _decoded(listed.entity, one, shown)) is not False for one in fields)
+
+
+def _is_same(entity: Entity, one: Row, other: Row) -> bool:
+    """Whether two rows have one key."""
+    key, also = one.values[entity.key], other.values[entity.key]
+    return key is also or key == also
 
 
 def _visible(entity: Entity, row: Row) -> dict[str, Json]:

@@ -110,6 +110,25 @@ def test_what_the_simulator_recorded_is_equal_or_unknown(lawtrace: Shell) -> Non
     assert found["fields"]["show"]["results"]["different"] == 0
 
 
+def test_a_row_that_an_earlier_result_of_the_same_call_shows_is_not_different(lawtrace: Shell) -> None:
+    with Path("desk/environment.toml").open("a", encoding="utf-8") as file:
+        file.write("""
+[tools.find]
+summary = "Finds an order."
+step = "Find {number}."
+rows.it = { table = "orders", where = "row.order_id == number" }
+parameters.number = { field = "orders.order_id" }
+results.status = "it.status"
+results.more = { rows = "orders", single = true, where = "row.order_id == number", fields = ["note"] }
+""")
+    messages = recorded(
+        [("find", {"number": "{0}"}), ("find", {"number": "{0}"}), ("cancel", FIRST), ("find", {"number": "{0}"})]
+    )
+    found = replayed(lawtrace, messages)
+    assert found["differences"] == []
+    assert found["fields"]["find"]["results"] == {"equal": 5, "different": 0, "unknown": 3}
+
+
 def test_a_change_that_the_world_does_not_have_is_different_once(lawtrace: Shell) -> None:
     messages = recorded([*CALLS, ("show", FIRST)])
     for message in messages[-1], messages[-3]:

@@ -27,6 +27,7 @@ user_id = "text"
 status = ["pending", "sent", "cancelled"]
 fee = "money"
 note = "text?"
+gifts = { list = "text", optional = true }
 due = "moment"
 [tables.lines]
 prefix = "L"
@@ -69,6 +70,11 @@ rows = "orders"
 single = true
 fields = ["order_id", "status", "note"]
 nested.lines = { rows = "lines", fields = ["item", "price"] }
+[tools.ShowGifts]
+summary = "Shows what comes with an order."
+step = "Show what comes with {order_id}."
+parameters.order_id = { key = "orders" }
+results.gifts = "order.gifts"
 [tools.ListOrders]
 summary = "Lists orders."
 step = "List the orders of {name}."
@@ -151,6 +157,7 @@ def test_results_come_from_rows_and_expressions(shop: Session) -> None:
         {"order": {"order_id": first, "status": "pending", "lines": [{"item": item, "price": price}]}}
         for item, price in (("hat", 10), ("cap", 4.5))
     ]
+    assert told(shop, "ShowGifts", order_id=first) == {"gifts": None}
     assert told(shop, "ShowOrder", order_id="O") == "NotFoundException: There is no order with that 'order_id'."
 
 
@@ -210,7 +217,7 @@ def test_all_errors_are_reported_at_once(tmp_path: Path) -> None:
     text = text.replace("row.fee * 2", "row.fees * 2").replace("success = { success = true }", "")
     with pytest.raises(InputError) as caught:
         load_folder(write_world(tmp_path / "shop", text))
-    assert len(re.findall(r"environment\.toml, line \d+", str(caught.value))) == 3
+    assert len(re.findall(r"environment\.toml, line \d+", str(caught.value))) == 4
     assert "'order' is not known; did you mean 'orders'" in str(caught.value)
 
 
