@@ -1,5 +1,6 @@
-"""Reading of TOML files, with errors that name the file and the line."""
+"""Reading of TOML files, with errors that name the file and the line; and texts for files that are written."""
 
+import json
 import re
 import tomllib
 from collections.abc import Sequence
@@ -13,6 +14,11 @@ from lawtrace.schemas.errors import InputError, describe_validation_error, input
 _Model = TypeVar("_Model", bound=BaseModel)
 _DEEP_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}""")
 """A key of more than 100 parts, for which `tomllib` takes quadratic time."""
+
+
+def toml_text(text: str) -> str:
+    """A text as TOML has it, which is as JSON has it but for one character."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def read_toml(path: Path) -> dict[str, Any]:

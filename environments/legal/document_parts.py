@@ -8,7 +8,6 @@
 Introduction, final decision, penalty and annex are parts too, without an element.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Literal, get_args
@@ -16,6 +15,7 @@ from typing import Literal, get_args
 from pydantic import Field
 
 from lawtrace.environments.documents.decision import Document, Paragraph
+from lawtrace.environments.toml_file import toml_text
 from lawtrace.schemas.models import StrictModel
 
 DocumentPart = Literal["introduction", "rules", "facts", "application", "findings", "decision", "penalty", "annex"]
@@ -123,15 +123,11 @@ def format_parts(ranges: Sequence[PartRange], faults: Sequence[str] = (), accept
         "",
         "# Faults that are right as they are. Remove the # before one to accept it.",
         "accepted = [",
-        *(f"    {_quoted(fault)}," for fault in accepted),
-        *(f"    # {_quoted(fault)}," for fault in faults),
+        *(f"    {toml_text(fault)}," for fault in accepted),
+        *(f"    # {toml_text(fault)}," for fault in faults),
         "]",
     ]
     for given in ranges:
         lines += ["", "[[parts]]"]
-        lines += [f"{name} = {_quoted(value)}" for name, value in given.model_dump().items() if value]
+        lines += [f"{name} = {toml_text(value)}" for name, value in given.model_dump().items() if value]
     return "\n".join(lines) + "\n"
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

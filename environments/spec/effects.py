@@ -88,6 +88,11 @@ def success_result(description: str) -> ValueResult:
     return ValueResult("success", description, BOOLEAN, SUCCEEDED)
 
 
+def is_success(result: "Result") -> bool:
+    """Whether a result says only whether the call succeeded."""
+    return isinstance(result, ValueResult) and result.term is SUCCEEDED
+
+
 @dataclass(frozen=True, slots=True)
 class KeyResult:
     """The key of the row that the call inserts. Null if the tool answers that it did not succeed."""

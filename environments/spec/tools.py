@@ -4,8 +4,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from lawtrace.environments.spec.effects import Effect, KeyResult, Result, RowsResult, ValueResult
-from lawtrace.environments.spec.expressions import SUCCEEDED, Term
+from lawtrace.environments.spec.effects import Effect, KeyResult, Result, RowsResult, is_success
+from lawtrace.environments.spec.expressions import Term
 from lawtrace.environments.spec.samplers import Sampler
 from lawtrace.environments.spec.state import Entity
 from lawtrace.environments.spec.types import Value, ValueType, WrongValue
@@ -185,15 +185,14 @@ class Tool:
     def named_result(self, result: Json) -> Json:
         """A recorded result by the names of ``results``: without them it is the only result beside success. Rows
         that are recorded as objects by their keys become a list."""
-        own = [one for one in self.results if not (isinstance(one, ValueResult) and one.term is SUCCEEDED)]
+        own = [one for one in self.results if not is_success(one)]
         if len(own) != 1 or result is None:
             return result
         (only,) = own
         named = result if isinstance(result, dict) and any(one.name in result for one in self.results) else None
         value: Json = result if named is None else named.get(only.name)
         if isinstance(only, RowsResult) and not only.single and isinstance(value, dict):
-            key, rows = only.entity.key, list[Json]()
-            rows += [{key: name, **row} for name, row in value.items() if isinstance(row, dict)]
+            rows: list[Json] = [{only.entity.key: key, **row} for key, row in value.items() if isinstance(row, dict)]
             return {**(named or {}), only.name: rows}
         return named if named is not None else {only.name: value} if _may_be(only, value) else result
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from lawtrace.environments.spec.open_types import NUMBER
 from lawtrace.environments.spec.types import BOOLEAN, DATE, INTEGER, TEXT, Choice, ListOf, ObjectOf, ValueType
+from lawtrace.environments.toml_file import toml_text
 from lawtrace.environments.tool_schemas.forms import as_mcp
 from lawtrace.environments.tool_schemas.schemas import ToolSchema, declare_tool
 from lawtrace.schemas.errors import InputError
@@ -67,10 +68,10 @@ def write_tools_folder(folder: Path, schemas: Sequence[ToolSchema], *, force: bo
         raise InputError(f"{tools}: exists; --force replaces it, and keeps policy and rules")
     title = folder.resolve().name
     contents = {
-        folder / "environment.toml": _WORLD.format(summary=_quoted(f"The tools of {title}.")) + _declared(schemas),
+        folder / "environment.toml": _WORLD.format(summary=toml_text(f"The tools of {title}.")) + _declared(schemas),
         tools: json.dumps({"tools": [as_mcp(one) for one in schemas]}, indent=2, ensure_ascii=False) + "\n",
-        folder / "regulation.toml": _REGULATION.format(title=_quoted(f"Policy of {title}")),
-        folder / "rules.toml": _RULES.format(formula=_quoted(f"G({_spelled(_example(schemas).name)} -> O user)")),
+        folder / "regulation.toml": _REGULATION.format(title=toml_text(f"Policy of {title}")),
+        folder / "rules.toml": _RULES.format(formula=toml_text(f"G({_spelled(_example(schemas).name)} -> O user)")),
     }
     written = [path for path in contents if path == tools or not path.exists()]
     try:
@@ -87,11 +88,11 @@ def _declared(schemas: Sequence[ToolSchema]) -> str:
     lines: list[str] = []
     for schema in schemas:
         tool = declare_tool(schema).tool
-        summary = _quoted(" ".join(tool.summary.split()))
+        summary = toml_text(" ".join(tool.summary.split()))
         lines += ["", f"[tools.{_key(tool.name)}]", f"summary = {summary}", f"step = {summary}"]
         for one in tool.parameters:
             kind, known = _type_text(one.type)
-            parts = [f"type = {kind}", f"text = {_quoted(' '.join(one.description.split()))}"]
+            parts = [f"type = {kind}", f"text = {toml_text(' '.join(one.description.split()))}"]
             parts += [] if one.required else ["optional = true"]
             note = "" if known else "  # the schema leaves the type open"
             lines.append(f"parameters.{_key(one.name)} = {{ {', '.join(parts)} }}{note}")
@@ -118,11 +119,11 @@ def _type_text(value_type: ValueType) -> tuple[str, bool]:
             text = ", ".join(f"{_key(name)} = {one}" for name, one in marked.items())
             return f"{{ object = {{ {text} }} }}", all(known for _, known in inside.values())
         case _:
-            return _quoted(names.get(value_type, "text")), value_type in names
+            return toml_text(names.get(value_type, "text")), value_type in names
 
 
 def _key(name: str) -> str:
-    return name if re.fullmatch(r"[\w-]+", name, re.ASCII) else _quoted(name)
+    return name if re.fullmatch(r"[\w-]+", name, re.ASCII) else toml_text(name)
 
 
 def _example(schemas: Sequence[ToolSchema]) -> ToolSchema:
@@ -136,7 +137,3 @@ def _spelled(tool: str) -> str:
     """The name of a tool as formulas have it: in backquotes unless it is surely no word of their language."""
     plain = re.fullmatch(r"[A-Za-z]+(_[A-Za-z0-9]+)+|([A-Z][a-z0-9]+){2,}", tool) and not tool.isupper()
     return tool if plain else f"`{tool}`"
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)

@@ -17,7 +17,7 @@ from lawtrace.environments.runtime.simulation import CandidateRows, compile_tool
 from lawtrace.environments.runtime.unknown_values import UNKNOWN, UNKNOWN_LOGIC, Unknown
 from lawtrace.environments.spec import expressions as e
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.effects import KeyResult, NestedRows, Result, RowsResult, ValueResult
+from lawtrace.environments.spec.effects import KeyResult, NestedRows, Result, RowsResult, ValueResult, is_success
 from lawtrace.environments.spec.expressions import EvaluationScope, RowVariable, Term, Variable
 from lawtrace.environments.spec.logic import PLAIN
 from lawtrace.environments.spec.state import Entity, Row, State
@@ -168,7 +168,7 @@ class _Replay:
         for result in tool.results:
             if result.name in recorded:
                 self._compare(tool, result, transition.results[result.name], recorded[result.name], scope)
-            elif not _is_success(result):
+            elif not is_success(result):
                 self._count(tool.name, "results", same=False, name=result.name, expected="there", recorded=None)
         self._renew_unseen(self._environment.entities.values())
 
@@ -177,7 +177,7 @@ class _Replay:
         if isinstance(result, dict) and any(one.name in result for one in tool.results):
             self._count_undeclared(tool.name, result.keys() - {one.name for one in tool.results})
             return result
-        if all(map(_is_success, tool.results)) and result is not None:
+        if all(map(is_success, tool.results)) and result is not None:
             self._count_undeclared(tool.name, ["the result"])
         return {}
 
@@ -471,7 +471,3 @@ def _is_known(value: Value) -> bool:
     if isinstance(value, Record | tuple):
         parts = value.values.values() if isinstance(value, Record) else cast("tuple[Value, ...]", value)
     return not isinstance(value, Unknown) and all(map(_is_known, parts))
-
-
-def _is_success(result: Result) -> bool:
-    return isinstance(result, ValueResult) and result.term is e.SUCCEEDED

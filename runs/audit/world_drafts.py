@@ -16,6 +16,7 @@ from lawtrace.agents.roles.world_roles import WORLD_WRITER, SentenceKind
 from lawtrace.environments.documents.legal_text import Provision
 from lawtrace.environments.regulations.published_law import read_published_law
 from lawtrace.environments.regulations.regulation import Regulation
+from lawtrace.environments.toml_file import toml_text
 from lawtrace.environments.tool_schemas.forms import as_mcp
 from lawtrace.prompts.loader import prompts_of
 from lawtrace.runs.audit.replay import Fidelity, replay
@@ -192,17 +193,16 @@ class DraftFidelity:
 def regulation_toml(policy: Regulation) -> str:
     """The file of the policy."""
     head = {"id": policy.id, "title": policy.title, "source": policy.source, "restated": policy.restated}
-    rows = [{"citation": one.citation, "text": one.text} for one in policy.provisions]
-    return _keys(head) + "".join(f"\n[[provisions]]\n{_keys(row)}" for row in rows)
+    rows = ({"citation": one.citation, "text": one.text} for one in policy.provisions)
+    return "\n[[provisions]]\n".join(map(_keys, (head, *rows)))
 
 
 def rules_toml(rules: Sequence[Rule]) -> str:
     """The file of extracted rules. Definitions of one name that differ get a number."""
-    text, definitions = "", dict[str, str]()
+    text, body, definitions = "", "", dict[str, str]()
     questions = {question.id: question for rule in rules for question in rule.questions}
     for question in questions.values():
         text += f"[[questions]]\n{_keys(question.model_dump(mode='json'))}\n"
-    body = ""
     for rule in rules:
         formula, renamed = rule.formula, dict[str, str]()
 
@@ -225,8 +225,7 @@ def rules_toml(rules: Sequence[Rule]) -> str:
 
 def _keys(fields: Mapping[str, object]) -> str:
     return "".join(
-        f"{json.dumps(name)} = {_value(value)}\n" if not name.isidentifier() else f"{name} = {_value(value)}\n"
-        for name, value in fields.items()
+        f"{name if name.isidentifier() else toml_text(name)} = {_value(value)}\n" for name, value in fields.items()
     )
 
 
@@ -235,8 +234,8 @@ def _value(value: Any) -> str:  # noqa: ANN401 (a value of JSON)
     match value:
         case dict():
             fields = cast("dict[str, Any]", value)
-            return "{ " + ", ".join(f"{json.dumps(name)} = {_value(one)}" for name, one in fields.items()) + " }"
+            return "{ " + ", ".join(f"{toml_text(name)} = {_value(one)}" for name, one in fields.items()) + " }"
         case list():
             return "[" + ", ".join(map(_value, cast("list[Any]", value))) + "]"
         case _:
-            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+            return toml_text(value) if isinstance(value, str) else json.dumps(value)

@@ -138,9 +138,10 @@ def _shown(result: WorldResult, fidelity: DraftFidelity, out: Path) -> Iterator[
     yield from (Note(visible(f"Finding: {one}")) for one in best.findings)
     yield from (Note(visible(f"Difference: {one}")) for one in best.differences)
     yield from (Note(visible(f"The critic objects: {one}")) for one in result.drafted.objections)
+    tools, held_out = _tools(result, fidelity), fidelity.held_out
     rows = [
-        (name, fidelity.held_out.calls[name], _slashed(_fields(fidelity.held_out, name)), "; ".join(undeclared))
-        for name, undeclared in _tools(result, fidelity).items()
+        (name, held_out.calls[name], "/".join(map(str, _fields(held_out, name).values())), "; ".join(undeclared))
+        for name, undeclared in tools.items()
     ]
     yield make_table(("tool", "calls held out", "equal/different/unknown", "not declared"), rows)
     if result.sentences:
@@ -154,15 +155,11 @@ def _shown(result: WorldResult, fidelity: DraftFidelity, out: Path) -> Iterator[
         ("held-out conversations with three or more changes", fidelity.many_changes),
     ):
         yield _fidelity(what, found)
-    complete = sum(not undeclared for undeclared in _tools(result, fidelity).values())
+    complete = sum(not undeclared for undeclared in tools.values())
     yield (
-        f"{complete} of {len(_tools(result, fidelity))} tools are complete, {len(result.rules)} rules, "
+        f"{complete} of {len(tools)} tools are complete, {len(result.rules)} rules, "
         f"{result.drafted.drafts} drafts. Written: {out}; next: `lawtrace env check {out}`"
     )
-
-
-def _slashed(fields: Mapping[str, Json]) -> str:
-    return "/".join(map(str, fields.values()))
 
 
 def _fidelity(what: str, found: Fidelity) -> str:
