@@ -15,7 +15,7 @@ catches ``and``, ``or``, ``not`` and chained comparisons at once.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, cast
+from typing import ClassVar, Final, Literal, cast
 
 from lawtrace.environments.spec.logic import Logic
 from lawtrace.environments.spec.state import Entity, State
@@ -289,7 +289,13 @@ class BinaryOperation(Term):
 
     def code(self, code: TermCode) -> str:
         left, right = code.of(self.left), code.of(self.right)
-        return code.equal(left, right) if self.symbol == "=" else f"({left} {self.symbol} {right})"
+        if self.symbol == "=":
+            return code.equal(left, right)
+        left, right = (
+            code.there(side) if isinstance(term, _MAYBE_ABSENT) else side
+            for term, side in zip((self.left, self.right), (left, right), strict=True)
+        )
+        return f"({left} {self.symbol} {right})"
 
     def __str__(self) -> str:
         return f"{_operand(self.left)} {self.symbol} {_operand(self.right)}"
@@ -336,15 +342,17 @@ class Choose(Term):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IfGiven(Term):
-    """``body`` if the argument is given, else ``default``. Whether it is given is always concrete."""
+    """``body`` if the argument is given, or another value is there; else ``default``."""
 
-    argument: Argument
+    argument: Term
     body: Term
     default: Term
 
     def code(self, code: TermCode) -> str:
-        given = code.of(self.argument)
-        return f"({code.of(self.default)} if {given} is None else {code.of(self.body)})"
+        given, body, default = code.of(self.argument), code.of(self.body), code.of(self.default)
+        if code.is_plain or isinstance(self.argument, Argument):  # whether it is given is concrete
+            return f"({default} if {given} is None else {body})"
+        return code.call(_if_there, given, f"lambda: {body}", f"lambda: {default}")
 
     def __str__(self) -> str:
         return f"({self.body} if {self.argument} is given, else {self.default})"
@@ -455,12 +463,28 @@ class Total(Term):
         return f"the sum of {self.value} over {self.items}"
 
 
+_MAYBE_ABSENT: Final = (BoundValue, FieldOf, Choose, IfGiven, ValueOf)
+"""Terms whose value may be open, and may not be there."""
+
+
 def _field_of(logic: Logic, record: Value, name: str, otherwise: Value) -> Value:
     *others, (_, last) = logic.cases(record)
-    value = otherwise if last[name] is None else last[name]
+    value = _part_of(last, name, otherwise)
     for truth, one in others:
-        value = logic.choose(truth, otherwise if one[name] is None else one[name], value)
+        value = logic.choose(truth, _part_of(one, name, otherwise), value)
     return value
+
+
+def _part_of(record: Value, name: str, otherwise: Value) -> Value:
+    found = None if record is None else record[name]
+    return otherwise if found is None else found
+
+
+def _if_there(logic: Logic, read: Value, body: Callable[[], Value], default: Callable[[], Value]) -> Value:
+    there = read is not None and logic.negate(logic.equal(read, None))
+    if isinstance(there, bool):
+        return body() if there else default()
+    return logic.choose(there, body(), default())
 
 
 def _is_empty(logic: Logic, items: Value) -> Value:

@@ -43,6 +43,10 @@ class Logic:
     def equal(self, left: Value, right: Value) -> Value:
         return left == right
 
+    def there(self, value: Value) -> Value:
+        """A value where it is known to be there."""
+        return value
+
     def undeclared(self, otherwise: Value) -> Value:
         """A value that the declaration leaves open. ``otherwise``: what a simulation takes; same in symbolic logic."""
         return otherwise

@@ -97,10 +97,14 @@ class TermCode:
     def choose(self, condition: str, then: str, otherwise: str) -> str:
         if self.is_plain:
             return f"({then} if {condition} else {otherwise})"
-        return f"logic.choose({condition}, {then}, {otherwise})"
+        return self.call(_choose, condition, f"lambda: {then}", f"lambda: {otherwise}")
 
     def equal(self, left: str, right: str) -> str:
         return f"({left} == {right})" if self.is_plain else f"logic.equal({left}, {right})"
+
+    def there(self, value: str) -> str:
+        """A value that is there, for arithmetic and order."""
+        return value if self.is_plain else f"logic.there({value})"
 
     def quotient(self, number: str, divisor: int) -> str:
         return f"({number} // {divisor})" if self.is_plain else f"logic.quotient({number}, {divisor})"
@@ -133,6 +137,13 @@ def _compiled(source: str) -> CodeType:
 
 def _one_by_one(truths: Sequence[str]) -> str:
     return f"part() for part in ({', '.join(f'lambda: {truth}' for truth in truths)},)"
+
+
+def _choose(logic: Logic, condition: Value, then: Callable[[], Value], otherwise: Callable[[], Value]) -> Value:
+    """One of two values; what is not chosen is computed only where the condition is open."""
+    if isinstance(condition, bool):
+        return then() if condition else otherwise()
+    return logic.choose(condition, then(), otherwise())
 
 
 def _first(logic: Logic, candidates: Sequence[tuple[Value, Value]], otherwise: Value) -> Value:

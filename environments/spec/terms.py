@@ -63,7 +63,7 @@ def total_of(items: Term, value: Callable[[Term], Term]) -> Term:
     return e.Total(items, variable, value(item))
 
 
-def if_given(optional: Argument, body: Term, default: object = True) -> Term:
+def if_given(optional: Term, body: Term, default: object = True) -> Term:
     return e.IfGiven(optional, body, as_term(default))
 
 
@@ -137,8 +137,8 @@ def unguarded_arguments(term: Term, given: frozenset[str] = frozenset()) -> set[
     match term:
         case Argument(name):
             return {name} - given
-        case e.IfGiven(optional, body, default):
-            return unguarded_arguments(body, given | {optional.name}) | unguarded_arguments(default, given)
+        case e.IfGiven(Argument(name), body, default):
+            return unguarded_arguments(body, given | {name}) | unguarded_arguments(default, given)
         case e.BinaryOperation("="):
             parts = [part for part in term.parts() if not isinstance(part, Argument)]
         case _:

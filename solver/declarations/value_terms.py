@@ -66,12 +66,32 @@ class ExpressionError(FormulaError):
 
 
 @dataclass(frozen=True, slots=True)
+class MaybeMissing:
+    """A part of an expression whose value may be missing: an argument, or a field. ``said``: its text."""
+
+    term: Term
+    said: str
+
+    @property
+    def is_argument(self) -> bool:
+        return isinstance(self.term, e.Argument)
+
+
+@dataclass(frozen=True, slots=True)
 class Typed:
-    """A term with its type. ``optional``: the terms whose value may be missing."""
+    """A term with its type. ``optional``: the parts without which it has no value."""
 
     term: Term
     type: AnyType
-    optional: tuple[Term, ...] = ()
+    optional: tuple[MaybeMissing, ...] = ()
+
+    def or_else(self, unset: Term, ungiven: Term | None = None) -> Term:
+        """The value; ``unset`` where a field is missing, ``ungiven`` (default: the same) where an argument is."""
+        term = self.term
+        for part in reversed(self.optional):
+            if part.is_argument or part.term is not term:
+                term = t.if_given(part.term, term, ungiven if part.is_argument and ungiven is not None else unset)
+        return term
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +119,7 @@ class Names:
         optional: the arguments that may be missing.
         rows: rows by name.
         items: items of lists, named by `any` and `all`.
+        there: the texts of parts that may be missing, and are not, by a condition.
     """
 
     tables: Mapping[str, Entity]
@@ -106,6 +127,11 @@ class Names:
     optional: frozenset[str] = frozenset()
     rows: Mapping[str, NamedRow] = field(default_factory=dict[str, NamedRow])
     items: Mapping[str, Typed] = field(default_factory=dict[str, Typed])
+    there: frozenset[str] = frozenset()
+
+    def where(self, text: str) -> "Names":
+        """The same names, where a condition is true."""
+        return replace(self, there=self.there | _compared(parse_condition(text)))
 
     def with_row(self, variable: RowVariable, entity: Entity, name: str = THIS_ROW) -> "Names":
         """The same names, and one for a row that an enclosing part binds."""
@@ -206,10 +232,9 @@ class Names:
 
     def _value(self, term: v.Term, wanted: AnyType | None) -> Typed:
         match term:
-            case v.FieldPath(path):
-                return self._path(path)
-            case v.Element(name, path):
-                return self._path((name, *path))
+            case v.FieldPath() | v.Element():
+                found = self._path(term.path if isinstance(term, v.FieldPath) else (term.name, *term.path))
+                return replace(found, term=found.or_else(_NOTHING), optional=()) if str(term) in self.there else found
             case v.Now():
                 return Typed(t.CURRENT_MOMENT, MOMENT)
             case v.LiteralValue(content):
@@ -245,7 +270,8 @@ class Names:
             found = self.items[first]
         elif first in self.arguments:
             argument = e.Argument(first)
-            found = Typed(argument, self.arguments[first], (argument,) if first in self.optional else ())
+            missing = (MaybeMissing(argument, first),) if first in self.optional else ()
+            found = Typed(argument, self.arguments[first], missing)
         elif first == TODAY:
             found = Typed(t.TODAY, DATE)
         else:
@@ -262,7 +288,7 @@ class Names:
                 f"{name}.{steps[0]}",
             )
         declared, term = row.entity.fields[steps[0]], row.field(steps[0])
-        optional = (term,) if declared.optional else ()
+        optional = (MaybeMissing(term, f"{name}.{steps[0]}"),) if declared.optional else ()
         return _inside(Typed(term, declared.type, optional), f"{name}.{steps[0]}", steps[1:])
 
     def _arithmetic(self, whole: v.Term, left: v.Term, sign: str, right: v.Term, wanted: AnyType | None) -> Typed:
@@ -312,6 +338,7 @@ class Names:
         )
 
 
+_NOTHING: Final = e.Constant(None)
 _SIGNS: Final[Mapping[str, Callable[[Term, Term], Term]]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -331,16 +358,32 @@ def _inside(found: Typed, said: str, steps: list[str]) -> Typed:
             known = near_names(step, found.type.fields)
             raise ExpressionError(f"`{said}` has no field `{step}`{known}", f"{said}.{step}")
         term = found.term[step]
-        optional = (*found.optional, term) if step in found.type.optional else found.optional
-        found, said = Typed(term, found.type.fields[step], optional), f"{said}.{step}"
+        said = f"{said}.{step}"
+        missing = (MaybeMissing(term, said),) if step in found.type.optional else ()
+        found = Typed(term, found.type.fields[step], (*found.optional, *missing))
     return found
 
 
 def _if_there(truth: Term, *read: Typed) -> Term:
     """False where one of the values that a condition reads is missing."""
-    for term in dict.fromkeys(part for one in read for part in reversed(one.optional)):
+    for term in dict.fromkeys(part.term for one in read for part in reversed(one.optional)):
         truth = t.if_given(term, truth, default=False) if isinstance(term, e.Argument) else ~(term == None) & truth  # noqa: E711
     return truth
+
+
+def _compared(condition: c.Condition) -> frozenset[str]:
+    """The texts of what has a value wherever a condition is true."""
+    match condition:
+        case c.IsTrue(read):
+            return frozenset(map(str, v.leaves(read)))
+        case c.Comparison(left, _, right):
+            return frozenset(map(str, (*v.leaves(left), *v.leaves(right))))
+        case c.AndCondition(parts):
+            return frozenset[str]().union(*map(_compared, parts))
+        case c.OrCondition(parts):
+            return frozenset[str].intersection(*map(_compared, parts))
+        case _:
+            return frozenset()
 
 
 def _aligned(one: Typed, other: Typed) -> tuple[Typed, Typed]:

@@ -231,7 +231,7 @@ class _World:
     def _duration(self, table: TomlTable, key: str, default: int, names: Names) -> int | s.Term:
         if not isinstance(table.raw(key), str):
             return table.get(key, int, default)
-        term = table.expression(key, lambda text: names.value(text, _SECONDS)).term
+        term = _there(table, key, table.expression(key, lambda text: names.value(text, _SECONDS))).term
         return term.value if isinstance(term, Constant) else term
 
     # Tools
@@ -350,7 +350,7 @@ class _World:
     def _insert(self, table: TomlTable, given: TomlTable, entity: s.Entity, names: Names) -> Effect:
         def values(inside: Names) -> dict[str, s.Term]:
             return {
-                name: _set(given, name, declared.type, inside, as_term(None) if declared.optional else None)
+                name: _set(given, name, declared, inside, as_term(None) if declared.optional else None)
                 for name, declared in entity.fields.items()
                 if given.has(name)
             }
@@ -371,7 +371,7 @@ class _World:
     def _changes(self, given: TomlTable, entity: s.Entity, names: Names) -> Mapping[str, RowCondition]:
         def change(name: str) -> RowCondition:
             def of(row: s.RowVariable) -> s.Term:
-                return _set(given, name, entity.fields[name].type, names.with_row(row, entity), getattr(row, name))
+                return _set(given, name, entity.fields[name], names.with_row(row, entity), getattr(row, name))
 
             of(s.RowVariable(entity))
             return of
@@ -382,7 +382,7 @@ class _World:
         text = f"The {name.replace('_', ' ')}."
         if isinstance(results.raw(name), str):
             found = results.expression(name, names.any_value)
-            return s.ValueResult(name, text, _shown_type(results, name, found), found.term)
+            return s.ValueResult(name, text, _shown_type(results, name, found), found.or_else(as_term(None)))
         table = results.table(name)
         text = table.get("text", str, text)
         if table.has("success"):
@@ -393,16 +393,21 @@ class _World:
             result = self._rows_result(name, text, table, names, scope)
         elif table.has("type"):
             kind = self._type(table, "type")
-            result = s.ValueResult(name, text, kind, _set(table, "value", kind, names, as_term(None)))
+            declared = s.Field(kind, optional=True)
+            result = s.ValueResult(name, text, kind, _set(table, "value", declared, names, as_term(None)))
         else:
             found = table.expression("value", names.any_value)
-            result = s.ValueResult(name, text, _shown_type(table, "value", found), found.term)
+            result = s.ValueResult(name, text, _shown_type(table, "value", found), found.or_else(as_term(None)))
         table.end()
         return result
 
     def _rows_result(self, name: str, text: str, table: TomlTable, names: Names, scope: "_Scope") -> s.RowsResult:
         entity = self._entity_at(table, "rows")
         single = table.get("single", bool, default=False)
+
+        def last(text: str) -> Typed:
+            return names.value(text, s.INTEGER)
+
         parts = list[s.NestedRows]()
         for part, given in table.table("nested").entries():
             inner = self._entity_at(given, "rows")
@@ -421,7 +426,7 @@ class _World:
             single,
             table.get("after", bool, default=False),
             table.get("reveals_key", bool, default=single or table.has("where")),
-            table.expression("last", lambda text: names.value(text, s.INTEGER)).term if table.has("last") else None,
+            _there(table, "last", table.expression("last", last)).term if table.has("last") else None,
         )
 
     def _fields(self, table: TomlTable, entity: s.Entity, without: set[str]) -> tuple[str, ...]:
@@ -547,26 +552,33 @@ def _value(table: TomlTable, key: str, kind: s.ValueType, names: Names) -> Typed
         return table.expression(key, lambda text: names.value(text, kind))
     choice = table.table(key)
     when = choice.expression("when", names.condition)
-    then, otherwise = _value(choice, "then", kind, names), _value(choice, "else", kind, names)
+    then = _value(choice, "then", kind, choice.expression("when", names.where))
+    otherwise = _value(choice, "else", kind, names)
     choice.end()
     return Typed(s.choose(when, then.term, otherwise.term), kind, (*then.optional, *otherwise.optional))
 
 
-def _set(table: TomlTable, key: str, kind: s.ValueType, names: Names, otherwise: s.Term | None) -> s.Term:
-    """The value to store; ``otherwise`` where an argument is not given, or the value is not declared."""
+def _there(table: TomlTable, key: str, found: Typed) -> Typed:
+    """A value that is always there."""
+    for part in found.optional:
+        why = "give it a `default`" if part.is_argument else "mark what it is stored in with `?`"
+        what = f"`{part.said}` may be missing, and {key!r} may not"
+        table.fail(f"{what}: {why}, or choose, {{ when, then, else }}", key, part.said)
+    return found
+
+
+def _set(table: TomlTable, key: str, field: s.Field, names: Names, otherwise: s.Term | None) -> s.Term:
+    """The value to store in a field; ``otherwise`` where an argument is not given, or the value is not declared."""
     if table.raw(key) == UNDECLARED and UNDECLARED not in names.arguments:
         if otherwise is None:
             table.fail(f"a new row needs its {key!r}; mark the field as one that may be missing, `?`", key)
         return Undeclared(otherwise)
-    value = _value(table, key, kind, names)
-    missing = [part for part in value.optional if isinstance(part, Argument)]
-    is_argument = len(missing) == 1 and missing[0] is value.term
-    if otherwise is None or (is_argument and isinstance(otherwise, Constant)):
-        return value.term
-    term = value.term
-    for argument in missing:
-        term = s.if_given(argument, term, otherwise)
-    return term
+    value = _value(table, key, field.type, names)
+    if otherwise is None or (isinstance(value.term, Argument) and isinstance(otherwise, Constant)):
+        return _there(table, key, value).term if otherwise is None else value.term
+    if not field.optional:
+        _there(table, key, replace(value, optional=tuple(part for part in value.optional if not part.is_argument)))
+    return value.or_else(as_term(None), otherwise)
 
 
 def _shown_type(table: TomlTable, key: str, found: Typed) -> s.ValueType:

@@ -46,7 +46,7 @@ from lawtrace.environments.spec.types import (
     is_text_type,
 )
 from lawtrace.schemas.events import CallOutcome, Event
-from lawtrace.solver.search.smt.symbolic_logic import SymbolicLogic
+from lawtrace.solver.search.smt.symbolic_logic import OpenPresence, SymbolicLogic
 
 Openness = Literal["concrete", "mixed", "symbolic"]
 SHARES: Mapping[Openness, float] = {"concrete": 0.0, "mixed": 0.4, "symbolic": 1.0}
@@ -180,6 +180,8 @@ class Closing:
     def value(self, value_type: ValueType, value: Value) -> Value:
         if isinstance(value, tuple):
             return tuple(self.value(value_type, item) for item in cast("tuple[Value, ...]", value))
+        if isinstance(value, OpenPresence):
+            value = next(one for truth, one in value.cases if self.truth(truth))
         if not z3.is_expr(value):
             return value
         found: Any = self.model.eval(value, model_completion=True)

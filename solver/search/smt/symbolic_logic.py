@@ -7,6 +7,7 @@ strings), so a claim made with this logic holds for that vocabulary only.
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, cast
 
@@ -14,6 +15,13 @@ import z3
 
 from lawtrace.environments.spec.logic import Cases, Logic
 from lawtrace.environments.spec.types import Record, Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpenPresence(Cases):
+    """A text, a number or a truth that is there under a condition. ``value``: what it is then."""
+
+    value: Value
 
 
 class SymbolicLogic(Logic):
@@ -77,12 +85,13 @@ class SymbolicLogic(Logic):
         return self._ranges.get(variable.decl().name())
 
     def all(self, truths: Iterable[Value]) -> Value:
-        return _fold_constants(truths, absorbing=False, combine=_CONJUNCTION)
+        return _fold_constants(map(self.there, truths), absorbing=False, combine=_CONJUNCTION)
 
     def any(self, truths: Iterable[Value]) -> Value:
-        return _fold_constants(truths, absorbing=True, combine=_DISJUNCTION)
+        return _fold_constants(map(self.there, truths), absorbing=True, combine=_DISJUNCTION)
 
     def negate(self, truth: Value) -> Value:
+        truth = self.there(truth)
         return _negation(truth) if z3.is_expr(truth) else not truth
 
     def choose(self, condition: Value, then: Value, otherwise: Value) -> Value:
@@ -90,8 +99,10 @@ class SymbolicLogic(Logic):
             return then if condition else otherwise
         if then is otherwise:
             return then
-        if isinstance(then, tuple | Record | Cases) or isinstance(otherwise, tuple | Record | Cases):
+        if any(_has_parts(value) for value in (then, otherwise)):
             return self._joined_cases(condition, then, otherwise)
+        if any(value is None or isinstance(value, OpenPresence) for value in (then, otherwise)):
+            return self._open_presence(condition, then, otherwise)
         return _choice(condition, self._carried(then), self._carried(otherwise))
 
     def cases(self, value: Value) -> Sequence[tuple[Value, Value]]:
@@ -101,6 +112,16 @@ class SymbolicLogic(Logic):
         cases = [(self.all([condition, truth]), value) for truth, value in self.cases(then)]
         cases += [(self.all([self.negate(condition), truth]), value) for truth, value in self.cases(otherwise)]
         return Cases(tuple((truth, value) for truth, value in cases if truth is not False))
+
+    def _open_presence(self, condition: Value, then: Value, otherwise: Value) -> Value:
+        sides = ((condition, then), (self.negate(condition), otherwise))
+        absent = self.any(self.all([truth, self.equal(value, None)]) for truth, value in sides)
+        then, otherwise = self.there(then), self.there(otherwise)
+        value = self.choose(condition, otherwise if then is None else then, then if otherwise is None else otherwise)
+        return OpenPresence(((absent, None), (self.negate(absent), value)), value)
+
+    def there(self, value: Value) -> Value:
+        return value.value if isinstance(value, OpenPresence) else value
 
     def equal(self, left: Value, right: Value) -> Value:
         if isinstance(left, Cases) or isinstance(right, Cases):
@@ -131,6 +152,7 @@ class SymbolicLogic(Logic):
         return number / divisor if z3.is_expr(number) else number // divisor
 
     def apply(self, function: Callable[..., Value], *texts: Value) -> Value:
+        texts = tuple(map(self.there, texts))
         if not any(z3.is_expr(text) for text in texts):
             return function(*texts)
         ranges = [self.words_of(text) if z3.is_expr(text) else (text,) for text in texts]
@@ -161,8 +183,13 @@ class SymbolicLogic(Logic):
         if isinstance(value, bool):
             return z3.BoolVal(value, self._context)
         if value is None:
-            raise TypeError("an absent value cannot meet an open one; give the term an 'otherwise'")
+            raise TypeError("an absent value cannot meet an open one")
         return self.numeral(value) if isinstance(value, int) else value
+
+
+def _has_parts(value: Value) -> bool:
+    """Whether it is a list or an object, or one of several."""
+    return isinstance(value, tuple | Record | Cases) and not isinstance(value, OpenPresence)
 
 
 # The functions of Z3's Python interface compare and convert the sorts of all operands first, which takes most of the

@@ -4,6 +4,7 @@ import re
 import shutil
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 from lawtrace.solver.declarations.loader import load_folder
 from tests.support.shell import Shell
+from tests.support.translation_check import SHARES, disagreements, draw_case, sequence_disagreements
 
 AIRLINE = Path(__file__).parents[3] / "docs" / "environments" / "airline"
 
@@ -241,3 +243,95 @@ def test_contrast_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
     done = lawtrace.json("run", "--tasks", "pairs.jsonl", "--env", AIRLINE, "--out", "run")
     assert done["outcomes"]["baseline:reference/goal/safe_success"] == 2
     assert "baseline:literal/goal/safe_success" not in done["outcomes"]
+
+
+TILL = """
+summary = "A till."
+[tables.bills]
+fields = { bill_id = "text", sum = "money", tip = "money?", paid = "boolean?", note = "text?", due = "date?" }
+[[initial]]
+table = "bills"
+number = [2, 4]
+[initial.values]
+bill_id.unused = ["b1", "b2", "b3", "b4"]
+bill_id.in = "bills.bill_id"
+sum = { between = [1.00, 9.00] }
+[tools.Tip]
+summary = "Changes a bill."
+step = "Tip {tip} on {bill_id}."
+outcome = "The tip on {bill_id} is {tip}."
+rows.bill = { table = "bills", where = "row.bill_id == bill_id" }
+parameters.bill_id = { field = "bills.bill_id" }
+parameters.tip = { type = "money", between = [0.50, 3.00], optional = true }
+parameters.note = { type = "text", one_of = ["Cash", "Card"], optional = true }
+refuses = [{ error = "Paid", when = 'bill.paid or bill.tip + bill.sum > 12.0 or bill.note == "Card"', text = "Paid." }]
+[[tools.Tip.effects]]
+update = "bills"
+where = "row.bill_id == bill_id or row.tip + tip > row.sum or any b in bills: b.tip == tip"
+set.tip = { when = "tip > 2.0 or row.tip > 2.0", then = "tip + row.tip", else = "row.tip * 2" }
+set.sum = { when = "row.tip >= 1.0 and row.tip < row.sum", then = "row.sum - row.tip", else = "row.sum + tip" }
+set.note = "note"
+set.paid = "row.paid"
+set.due = "row.due + 1d"
+[[tools.Tip.effects]]
+update = "bills"
+where = "row.sum > 5.0 and not row.tip > 1.0"
+set.tip = "tip"
+set.paid = { when = "row.sum > 7.0", then = "true", else = "false" }
+[tools.Tip.results]
+whole = "bill.sum + bill.tip"
+note = "lower(bill.note)"
+paid = "bill.paid"
+bills = { rows = "bills", where = "row.tip + row.sum > 4.0 or row.paid", after = true }
+[tools.Set]
+summary = "Sets what may be missing."
+step = "Set {bill_id}."
+outcome = "{bill_id} is set."
+rows.bill = { table = "bills", where = "row.bill_id == bill_id" }
+parameters.bill_id = { field = "bills.bill_id" }
+parameters.tip = { type = "money", between = [0.50, 3.00] }
+fails = [{ when = "bill.tip + 1.0 > tip", text = "It is less." }]
+[[tools.Set.effects]]
+update = "bills"
+where = 'row.sum > 3.0 or row.bill_id == bill_id or lower(row.note) == "cash"'
+set = { tip = "tip", note = '"Cash"' }
+[tools.Set.results]
+success = { success = true }
+bills = { rows = "bills", where = "row.tip == tip" }
+"""
+SET_SUM = (
+    'set.sum = { when = "row.tip >= 1.0 and row.tip < row.sum", then = "row.sum - row.tip", else = "row.sum + tip" }'
+)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_simulator_and_encoding_agree_on_what_is_missing(tmp_path: Path, seed: int) -> None:
+    till = load_folder(write_world(tmp_path / "till", TILL)).environment
+    random, outcomes = Random(seed), (*(["completed"] * 3), "failed", "raised")
+    for openness in SHARES:
+        for tool in till.tools.values():
+            case = draw_case(till, tool, random)
+            assert disagreements(till, case, openness, random) == [], case
+    for _ in range(4):
+        wanted: Any = [(random.choice([*till.tools.values()]), random.choice(outcomes)) for _ in range(4)]
+        found, events = sequence_disagreements(till, till.populate(random), wanted, random)
+        assert found == [], events
+
+
+@pytest.mark.parametrize(
+    ("new", "message"),
+    [
+        ('set.sum = "row.sum - row.tip"', r"column 22: `row.tip` may be missing, and 'sum' may not: mark what it is"),
+        (SET_SUM.replace("row.tip >= 1.0 and ", ""), None),
+        (SET_SUM.replace(" and ", " or row.tip < row.sum and "), None),
+        (SET_SUM.replace("and row.tip", "or 4.0"), r"`row.tip` may be missing"),
+        ('set.sum = "row.sum + tip"', None),
+    ],
+)
+def test_what_may_be_missing_is_not_stored_where_it_may_not(tmp_path: Path, new: str, message: str | None) -> None:
+    folder = write_world(tmp_path / "till", TILL.replace(SET_SUM, new))
+    if message is None:
+        load_folder(folder)
+        return
+    with pytest.raises(InputError, match=message):
+        load_folder(folder)

@@ -84,10 +84,10 @@ def test_a_function_may_return_a_string() -> None:
     assert logic.apply(str.upper, "a") == "A"
 
 
-def test_unsupported_operations_raise() -> None:
+def test_a_value_may_be_there() -> None:
     logic, open_ = SymbolicLogic(), z3.Bool("open")
-    with pytest.raises(TypeError, match="give the term an 'otherwise'"):
-        logic.choose(open_, 1, None)
+    found = logic.choose(open_, 1, None)
+    assert (logic.there(found), logic.equal(found, None)) == (1, z3.Not(open_))
     same = ("a",)
     assert logic.choose(open_, same, same) is same
 
