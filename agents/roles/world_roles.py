@@ -55,9 +55,14 @@ class DraftReport(FrozenModel):
     recorded: int = 0
 
     @property
-    def score(self) -> tuple[bool, int, float]:
-        """Greater is better: whether it loads, findings, the share of recorded fields that are equal."""
-        return not self.errors, -len(self.findings), self.equal / self.recorded if self.recorded else 0.0
+    def score(self) -> tuple[bool, int, int, float]:
+        """Greater is better: whether it loads, the percents of recorded fields that are equal, findings, the share.
+
+        A finding says where it is and what to do, so a user can correct it; a wrong effect has to be found first.
+        Within a percent a finding counts more, since it may make tasks impossible.
+        """
+        share = self.equal / self.recorded if self.recorded else 0.0
+        return not self.errors, int(100 * share), -len(self.findings), share
 
     @property
     def is_clean(self) -> bool:

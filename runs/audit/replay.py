@@ -99,7 +99,11 @@ def replay(environment: Environment, transcripts: Iterable[Transcript]) -> Fidel
                 replayed.forget(environment.entities)  # it may have changed anything
                 continue
             event = event_of_turn(environment, turn, transcript.by, timed=True)
-            replayed.call(event, f"{transcript.place}, message {turn.message.place or turn.number}")
+            place = f"{transcript.place}, message {turn.message.place or turn.number}"
+            try:
+                replayed.call(event, place)
+            except Exception as error:  # noqa: BLE001 (terms of a user; it is reported as a difference)
+                replayed.note_error(event, error)
     return fidelity
 
 
@@ -171,6 +175,12 @@ class _Replay:
             elif not is_success(result):
                 self._count(tool.name, "results", same=False, name=result.name, expected="there", recorded=None)
         self._renew_unseen(self._environment.entities.values())
+
+    def note_error(self, event: Event, error: Exception) -> None:
+        """Note that the call could not be carried out. Nothing is known after it."""
+        told = f"{type(error).__name__}: {error}"
+        self._count(event.tool, "outcomes", same=False, name="outcome", expected=told, recorded=event.outcome)
+        self.forget(self._environment.entities)
 
     def _by_result(self, tool: Tool, result: Json) -> Mapping[str, Json]:
         """The recorded result by declared name."""

@@ -94,10 +94,15 @@ class WorldChecks:
         if errors:
             return DraftReport(declaration=declaration, errors=tuple(errors))
         found = replay(environment, self.seen)
+        try:
+            findings = (*self._unclassed(), *_findings(environment))
+        except Exception as error:  # noqa: BLE001 (terms of a model; the writer is told)
+            told = f"a check raises {type(error).__name__}: {error}; compare values of one type"
+            return DraftReport(declaration=declaration, errors=(told,))
         equal, determined = found.share()
         return DraftReport(
             declaration=declaration,
-            findings=(*self._unclassed(), *_findings(environment)),
+            findings=findings,
             differences=tuple(found.first_differences(_SHOWN_DIFFERENCES)),
             undeclared=tuple(f"{what} ({number} times)" for what, number in found.undeclared.most_common()),
             equal=equal,

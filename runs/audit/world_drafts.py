@@ -19,6 +19,7 @@ from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.toml_file import toml_text
 from lawtrace.environments.tool_schemas.forms import as_mcp
 from lawtrace.prompts.loader import prompts_of
+from lawtrace.runs.audit.judging import event_of_turn
 from lawtrace.runs.audit.replay import Fidelity, replay
 from lawtrace.runs.audit.transcripts import Transcript
 from lawtrace.runs.audit.world_checks import WorldChecks, sample_calls
@@ -74,6 +75,7 @@ class WorldResult:
         domain: the environment; None if no draft could be used.
         groups: the extraction of rules, by groups of the policy.
         traces: how many sample traces were found; a text says why there are none.
+        trouble: why no rules could be written.
     """
 
     drafted: DraftedWorld
@@ -82,6 +84,7 @@ class WorldResult:
     groups: tuple[FormalizedGroup, ...] = ()
     sentences: tuple[Sentence, ...] = ()
     traces: int | str = 0
+    trouble: str | None = None
 
 
 async def make_world(
@@ -128,7 +131,12 @@ async def make_world(
     recipe = recipe.model_copy(update={"environment": str(folder), "rules": options})
     provision_groups(policy, options.provisions)
     inputs = StageInputs(recipe=recipe, domain=domain, rules=(), prompts=prompts)
-    products = await session.runner(inputs).make(EXTRACTED_RULES, FORMALIZED, incomplete=True)
+    try:
+        products = await session.runner(inputs).make(EXTRACTED_RULES, FORMALIZED, incomplete=True)
+    except LawtraceError:
+        raise
+    except Exception as error:  # noqa: BLE001 (terms of a model; it is part of the result)
+        return WorldResult(drafted, domain, trouble=f"{type(error).__name__}: {error}")
     rules, groups = tuple(products[EXTRACTED_RULES]), tuple(products[FORMALIZED])
     traces: int | str = 0
     if rules:
@@ -147,7 +155,7 @@ async def _sample_traces(session: Session, inputs: StageInputs, rules: tuple[Rul
         return len((await session.runner(sampled).make(TRACES))[TRACES])
     except SearchError as error:
         return str(error)
-    except LawtraceError as error:
+    except Exception as error:  # noqa: BLE001 (terms of a model; it is part of the result)
         return f"{type(error).__name__}: {error}"
 
 
@@ -173,7 +181,7 @@ def _sentences(
 @dataclass(frozen=True, slots=True)
 class DraftFidelity:
     """How a draft compares with calls that its writer saw, with held-out ones, and of these with those of
-    conversations with `MANY_CHANGES` or more changes."""
+    conversations in which `MANY_CHANGES` or more calls that change something were carried out."""
 
     seen: Fidelity
     held_out: Fidelity
@@ -184,7 +192,9 @@ class DraftFidelity:
         environment = domain.environment
 
         def changes(one: Transcript) -> int:
-            return sum(turn.call is not None and turn.call.tool in environment.changing_tools for turn in one.turns)
+            turns = (turn for turn in one.turns if turn.call and turn.call.answer and turn.call.caller == "agent")
+            events = (event_of_turn(environment, turn, one.by, timed=True) for turn in turns)
+            return sum(event.completed and event.tool in environment.changing_tools for event in events)
 
         many = [one for one in held_out if changes(one) >= MANY_CHANGES]
         return cls(replay(environment, seen), replay(environment, held_out), replay(environment, many))

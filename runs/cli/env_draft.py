@@ -85,7 +85,7 @@ def env_draft(
         _as_json(result, fidelity, out),
         _shown(result, fidelity, out),
         notes=[f"{one.group} is not read; run the command again: {one.failure}" for one in unread],
-        exit_code=1 if unread or drafted.failure or not drafted.best.is_clean else 0,
+        exit_code=1 if unread or drafted.failure or result.trouble or not drafted.best.is_clean else 0,
     )
 
 
@@ -129,6 +129,7 @@ def _as_json(result: WorldResult, fidelity: DraftFidelity, out: Path) -> Mapping
         ],
         "rules": len(result.rules),
         "traces": result.traces,
+        "trouble": result.trouble,
     }
 
 
@@ -138,6 +139,8 @@ def _shown(result: WorldResult, fidelity: DraftFidelity, out: Path) -> Iterator[
     yield from (Note(visible(f"Finding: {one}")) for one in best.findings)
     yield from (Note(visible(f"Difference: {one}")) for one in best.differences)
     yield from (Note(visible(f"The critic objects: {one}")) for one in result.drafted.objections)
+    if result.trouble:
+        yield Note(visible(f"No rules were written: {result.trouble}. Correct the declaration, then `rules extract`"))
     tools, held_out = _tools(result, fidelity), fidelity.held_out
     rows = [
         (name, held_out.calls[name], "/".join(map(str, _fields(held_out, name).values())), "; ".join(undeclared))

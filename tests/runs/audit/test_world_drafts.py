@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,8 +14,12 @@ from lawtrace import Allow, Guard, Refuse, Rule
 from lawtrace.agents.roles.world_roles import ClassedSentence, DraftReport, WorldDraft
 from lawtrace.environments.runtime.documentation import argument_schema
 from lawtrace.environments.runtime.session import Session
+from lawtrace.environments.spec.terms import apply, argument
+from lawtrace.environments.spec.tools import Fails
 from lawtrace.environments.tool_schemas.forms import read_forms
 from lawtrace.prompts.loader import load_prompt
+from lawtrace.runs.audit.replay import replay
+from lawtrace.runs.audit.sources.reading import read_transcripts
 from lawtrace.runs.audit.world_checks import WorldChecks
 from lawtrace.runs.audit.world_drafts import read_policy
 from lawtrace.schemas.events import Json
@@ -63,6 +68,27 @@ def test_a_draft_that_does_not_fit_the_schemas(old: str, new: str, message: str)
     text = EXAMPLE.replace(old, new)
     text = text.replace("[n: {n}]", "[m: {m}]").replace('last = "n"', 'last = "m"') if new.startswith("m") else text
     assert message in " ".join(report(text).errors)
+
+
+def test_fidelity_counts_before_findings_and_within_a_percent_after_them() -> None:
+    drafts = [DraftReport(declaration="", equal=n, recorded=200, findings=("f",) * f) for n, f in DRAFTS]
+    assert sorted(drafts, key=lambda one: one.score) == drafts
+    assert DraftReport(declaration="", errors=("e",)).score < drafts[0].score
+
+
+DRAFTS = ((0, 0), (180, 0), (191, 2), (190, 1), (191, 1), (200, 9))
+
+
+def test_a_call_that_raises_is_a_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    wrong = Fails("Never.", apply("{0}", int, argument("member")))
+    lend = replace(LIBRARY.tools["Lend"], fails=(wrong,))
+    library = replace(LIBRARY, tools={**LIBRARY.tools, "Lend": lend})
+    told = "\n".join(json.dumps(conversation(seed)) for seed in (1, 2))
+    Path("logs.jsonl").write_text(told, encoding="utf-8")
+    found = replay(library, read_transcripts(Path("logs.jsonl")))
+    assert {(one.tool, one.field) for one in found.differences} == {("Lend", "outcome")}
+    assert "ValueError: invalid literal for int()" in found.first_differences(1)[0]
 
 
 def test_tools_of_the_next_answer_are_not_missing() -> None:
