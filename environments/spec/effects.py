@@ -8,6 +8,7 @@ from lawtrace.environments.spec.expressions import SUCCEEDED, RowCondition, RowV
 from lawtrace.environments.spec.state import Entity
 from lawtrace.environments.spec.terms import item_variable
 from lawtrace.environments.spec.types import BOOLEAN, ListOf, ObjectOf, ValueType
+from lawtrace.schemas.events import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,3 +173,32 @@ Result = ValueResult | KeyResult | RowsResult
 def _row_type(rows: RowsResult | NestedRows) -> ObjectOf:
     own = rows.entity.row_type(rows.fields)
     return replace(own, fields={**own.fields, **{part.name: part.type for part in rows.parts}})
+
+
+def recorded_rows(listed: RowsResult | NestedRows, recorded: Json) -> list[dict[str, Json]] | None:
+    """Recorded rows: a list of objects, of values of the only field, or objects by key. None if it is nothing of it."""
+    if isinstance(listed, RowsResult) and listed.single:
+        return [] if recorded is None else [recorded] if isinstance(recorded, dict) else None
+    if isinstance(recorded, dict) and all(isinstance(one, dict) for one in recorded.values()):
+        recorded = [{listed.entity.key: key, **one} for key, one in recorded.items() if isinstance(one, dict)]
+    if not isinstance(recorded, list):
+        return None
+    if len(listed.fields) == 1:
+        recorded = [one if isinstance(one, dict) else {listed.fields[0]: one} for one in recorded]
+    rows = [one for one in recorded if isinstance(one, dict)]
+    return rows if len(rows) == len(recorded) else None
+
+
+def as_declared(listed: RowsResult | NestedRows, recorded: Json) -> Json:
+    """Recorded rows in the form of the declaration, those inside of them too; what is no rows stays as it is."""
+    rows = recorded_rows(listed, recorded)
+    if not rows:
+        return recorded if rows is None or not isinstance(recorded, dict) else []
+    parts = listed.parts
+    shown: list[Json] = [
+        {**row, **{part.name: as_declared(part, row[part.name]) for part in parts if part.name in row}}
+        if parts
+        else row
+        for row in rows
+    ]
+    return shown[0] if isinstance(listed, RowsResult) and listed.single else shown

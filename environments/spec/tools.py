@@ -4,7 +4,15 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from lawtrace.environments.spec.effects import Effect, KeyResult, Result, RowsResult, is_success
+from lawtrace.environments.spec.effects import (
+    Effect,
+    KeyResult,
+    Result,
+    RowsResult,
+    as_declared,
+    is_success,
+    recorded_rows,
+)
 from lawtrace.environments.spec.expressions import Term
 from lawtrace.environments.spec.samplers import Sampler
 from lawtrace.environments.spec.state import Entity
@@ -184,17 +192,14 @@ class Tool:
 
     def named_result(self, result: Json) -> Json:
         """A recorded result by the names of ``results``: without them it is the only result beside success. Rows
-        that are recorded as objects by their keys become a list."""
+        that are recorded as objects by their keys become a list, those inside of rows too."""
         own = [one for one in self.results if not is_success(one)]
-        if len(own) != 1 or result is None:
-            return result
-        (only,) = own
-        named = result if isinstance(result, dict) and any(one.name in result for one in self.results) else None
-        value: Json = result if named is None else named.get(only.name)
-        if isinstance(only, RowsResult) and not only.single and isinstance(value, dict):
-            rows: list[Json] = [{only.entity.key: key, **row} for key, row in value.items() if isinstance(row, dict)]
-            return {**(named or {}), only.name: rows}
-        return named if named is not None else {only.name: value} if _may_be(only, value) else result
+        if not (isinstance(result, dict) and any(one.name in result for one in self.results)):
+            if result is None or len(own) != 1 or not _may_be(own[0], result):
+                return result
+            result = {own[0].name: result}
+        rows = (one for one in own if isinstance(one, RowsResult) and one.name in result)
+        return {**result, **{one.name: as_declared(one, result[one.name]) for one in rows}}
 
     @property
     def refusals(self) -> tuple[Term, ...]:
@@ -234,7 +239,8 @@ class Tool:
 def _may_be(result: Result, value: Json) -> bool:
     """Whether a recorded value can be that of a result."""
     if isinstance(result, RowsResult):
-        return any(name in value for name in result.fields) if isinstance(value, dict) else isinstance(value, list)
+        rows = recorded_rows(result, value)
+        return rows is not None and (not result.single or any(name in row for row in rows for name in result.fields))
     try:
         result.type.decode(value)
     except WrongValue:

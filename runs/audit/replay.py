@@ -17,7 +17,15 @@ from lawtrace.environments.runtime.simulation import CandidateRows, compile_tool
 from lawtrace.environments.runtime.unknown_values import UNKNOWN, UNKNOWN_LOGIC, Unknown
 from lawtrace.environments.spec import expressions as e
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.effects import KeyResult, NestedRows, Result, RowsResult, ValueResult, is_success
+from lawtrace.environments.spec.effects import (
+    KeyResult,
+    NestedRows,
+    Result,
+    RowsResult,
+    ValueResult,
+    is_success,
+    recorded_rows,
+)
 from lawtrace.environments.spec.expressions import EvaluationScope, RowVariable, Term, Variable
 from lawtrace.environments.spec.logic import PLAIN
 from lawtrace.environments.spec.state import Entity, Row, State
@@ -250,7 +258,7 @@ class _Replay:
         exact: bool,
     ) -> None:
         """Compare listed rows with those recorded, matched by key or else by order, and learn these."""
-        entity, shown = listed.entity, _recorded_rows(listed, recorded)
+        entity, shown = listed.entity, recorded_rows(listed, recorded)
         if shown is None:
             self._count(tool.name, "results", same=False, name=listed.name, expected="rows", recorded=recorded)
             return
@@ -434,21 +442,6 @@ def _pins(
                 if not isinstance(value, Unknown):
                     pins[own.field] = value
     return pins, len(pins) == len(parts)
-
-
-def _recorded_rows(listed: RowsResult | NestedRows, recorded: Json) -> Sequence[Mapping[str, Json]] | None:
-    """Recorded rows: a list of objects, of values of the only field, or objects by key. None if it is nothing of it."""
-    if isinstance(listed, RowsResult) and listed.single:
-        return [] if recorded is None else [recorded] if isinstance(recorded, dict) else None
-    if isinstance(recorded, dict) and all(isinstance(one, dict) for one in recorded.values()):
-        key = listed.entity.key
-        recorded = [{key: name, **one} for name, one in recorded.items() if isinstance(one, dict)]
-    if not isinstance(recorded, list):
-        return None
-    if len(listed.fields) == 1:
-        recorded = [one if isinstance(one, dict) else {listed.fields[0]: one} for one in recorded]
-    rows = [one for one in recorded if isinstance(one, dict)]
-    return rows if len(rows) == len(recorded) else None
 
 
 def _decoded(entity: Entity, name: str, shown: Mapping[str, Json]) -> Value:

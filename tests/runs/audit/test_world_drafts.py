@@ -12,6 +12,7 @@ import pytest
 
 from lawtrace import Allow, Guard, Refuse, Rule
 from lawtrace.agents.roles.world_roles import ClassedSentence, DraftReport, WorldDraft
+from lawtrace.environments.domains.telehealth.doctor_tools import SEARCH_DOCTORS
 from lawtrace.environments.runtime.documentation import argument_schema
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.spec.terms import apply, argument
@@ -120,6 +121,9 @@ def test_recorded_results_get_the_declared_names() -> None:
     assert lend({"success": True}) == {"success": True}
     assert lend(7) == {"id": 7}
     assert LIBRARY.tools["WriteNote"].named_result({"message": "Noted."}) == {"message": "Noted."}
+    found = SEARCH_DOCTORS.named_result({"D-1": {"available_slots": {"S-1": {"start": "a"}}}})
+    slots: list[Json] = [{"slot_id": "S-1", "start": "a"}]
+    assert found == {"doctors": [{"doctor_id": "D-1", "available_slots": slots}]}
 
 
 def test_a_guard_reads_results_without_their_names() -> None:
