@@ -67,6 +67,20 @@ demands something, but the session cannot show whether it is done.
 """
 
 
+ChangeAnswer = Literal[
+    "rule",
+    "goal",
+    "missed",
+    "it changes nothing",
+    "a tool refuses it",
+    "a result, which no session can change",
+    "no duty needs the call",
+    "no deadline for it ends there",
+]
+"""What catches a single change of a reference: a *rule* is broken, or the *goal* is missed. *missed*: a duty is left
+unfulfilled, and nothing catches it. The others leave no duty unfulfilled."""
+
+
 @dataclass(frozen=True, slots=True)
 class Detection:
     """A mutant that rules detected: its trace, the change, and the rules."""

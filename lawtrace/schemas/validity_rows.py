@@ -4,13 +4,14 @@ Records lie in the folder of a release (`lawtrace.runs.release.validity`). A row
 named as one.
 """
 
-from collections.abc import Mapping
-from typing import Literal
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Literal, Self
 
 from pydantic import Field
 
 from lawtrace.schemas.choices import ActingMode, RegulationForm, Style
-from lawtrace.schemas.findings import HabitRow, MutationKind
+from lawtrace.schemas.findings import ChangeAnswer, HabitRow, MutationKind
 from lawtrace.schemas.models import StrictModel
 from lawtrace.schemas.quality_rows import QualityRow
 from lawtrace.schemas.questions import Legality
@@ -18,10 +19,27 @@ from lawtrace.schemas.verdict_rows import Outcome
 
 
 class Changes(StrictModel):
-    """Single changes of one kind of the references. ``missed``: those that break no rule, ``task: change``."""
+    """Single changes of one kind of the references.
+
+    Attributes:
+        made: those that something has to catch.
+        missed: those of them that nothing catches, ``task: change``.
+        by_goal: those of them that break no rule, and miss the goal.
+        apart: the others, by the reason why nothing has to catch them; None where they were not told apart.
+    """
 
     made: int
     missed: tuple[str, ...] = ()
+    by_goal: int = 0
+    apart: Mapping[ChangeAnswer, int] | None = None
+
+    @classmethod
+    def of(cls, answers: Sequence[tuple[str, ChangeAnswer]]) -> Self:
+        """The counts of changes, ``task: change`` with its answer."""
+        counts = Counter(answer for _, answer in answers)
+        caught = counts.pop("rule", 0), counts.pop("goal", 0), counts.pop("missed", 0)
+        missed = tuple(change for change, answer in answers if answer == "missed")
+        return cls(made=sum(caught), missed=missed, by_goal=caught[1], apart=dict(sorted(counts.items())))
 
 
 class MeasuredSet(StrictModel):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version as distribution_version
 from pathlib import Path
 from typing import Annotated
@@ -18,6 +19,7 @@ from lawtrace.runs.recipe_file import with_values
 from lawtrace.runs.release.task_set import TaskSet, check_release_folder, write_release
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.runner import Session
+from lawtrace.runs.scoring.judge import is_success
 from lawtrace.runs.stages.artifacts import HABITS, QUALITY, RULES, TASKS
 from lawtrace.runs.stages.habits import find_task_habits
 from lawtrace.runs.stages.stage import StageInputs
@@ -25,17 +27,17 @@ from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.runs.tasks import Task, task_mode
 from lawtrace.schemas.errors import InputError, OperationalError
-from lawtrace.schemas.findings import MutationKind, Survivor
+from lawtrace.schemas.findings import ChangeAnswer, MutationKind
 from lawtrace.schemas.recipe import Recipe
 from lawtrace.schemas.validity_rows import Changes
-from lawtrace.solver.coverage.mutations import measure_mutation_score
+from lawtrace.solver.coverage.changes import judge_changes
 from lawtrace.solver.declarations.loader import BUILT_IN_DOMAINS
 from lawtrace.solver.traces import Trace
 
 WRITING_ROLES = ("instruction_generator", "independent_reader", "masking_evaluator")
 """The roles that write and review instructions."""
 CHANGES: tuple[MutationKind, ...] = ("drop", "late", "other object")
-"""The changes of references of which a release says whether rules catch them."""
+"""The changes of references of which a release says what catches them."""
 
 
 @recipe_flags("count", *MODEL_CALLS, "seed", env=None)
@@ -145,26 +147,17 @@ async def _build(session: Session, inputs: StageInputs) -> TaskSet:
 
 
 async def _changes(session: Session, environment: Environment, tasks: Sequence[Task]) -> Mapping[MutationKind, Changes]:
-    """The single changes of the references that do something, and those that no rule catches."""
+    """The single changes of the references, and what catches them."""
 
-    def measure(on_trace: Callable[[], None]) -> Mapping[MutationKind, Changes]:
-        traces = [
-            (task.id, Trace(task.initial(environment), task.planned, task.target(environment)))
-            for task in tasks
-            if task.calls
-        ]
-        score = measure_mutation_score(environment, tasks[0].rules, traces, on_trace, CHANGES)
-        survivors = [one for one in score.survivors if one.reason not in {"nothing changed", "the call was refused"}]
-        missed: dict[MutationKind, list[Survivor]] = {
-            kind: [one for one in survivors if one.kind == kind] for kind in CHANGES
-        }
-        return {
-            kind: Changes(
-                made=score.killed[kind] + len(some),
-                missed=tuple(f"{one.trace}: {one.change} ({one.reason})" for one in some),
-            )
-            for kind, some in missed.items()
-        }
+    def measure(on_task: Callable[[], None]) -> Mapping[MutationKind, Changes]:
+        found: dict[MutationKind, list[tuple[str, ChangeAnswer]]] = {kind: [] for kind in CHANGES}
+        for task in [task for task in tasks if task.calls]:
+            trace = Trace(task.initial(environment), task.planned, task.target(environment))
+            reaches_goal = partial(is_success, environment, task) if task.docket is None else lambda _: True
+            for one in judge_changes(environment, task.rules, trace, environment.tools, reaches_goal):
+                found[one.kind].append((f"{task.id}: {one.change}", one.answer))
+            on_task()
+        return {kind: Changes.of(changes) for kind, changes in found.items()}
 
     progress = session.options.get("progress") or NoProgress()
     with progress.stage(f"changes of references, {environment.name}", len(tasks)) as step:

@@ -21,8 +21,9 @@ from lawtrace.runs.scoring.agreement import mean_cohen_kappa
 from lawtrace.runs.scoring.statistics import exact_interval
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.schemas.choices import RegulationForm
+from lawtrace.schemas.findings import MutationKind
 from lawtrace.schemas.models import FrozenModel
-from lawtrace.schemas.validity_rows import Erratum, Judgment, KeyRow, SolverAdjudication, SolverAttempt
+from lawtrace.schemas.validity_rows import Changes, Erratum, Judgment, KeyRow, SolverAdjudication, SolverAttempt
 from lawtrace.solver.habits.selection import BEST_SHARE
 
 RECORDS: Final = "validity"
@@ -33,6 +34,11 @@ SAMPLE: Final = 500
 POINTS, ROWS = 25, 60
 """Aims: the upper bound on wrong verdicts, the share of verdicts that turns on a question, the size of the sample,
 decision points and start rows of a world."""
+_CHANGES: Final[Mapping[MutationKind, str]] = {
+    "drop": "deletions",
+    "late": "delays",
+    "other object": "exchanged objects",
+}
 Row = TypeVar("Row", bound=BaseModel)
 
 
@@ -142,7 +148,7 @@ class Validity(FrozenModel):
     solvers: tuple[SolverLine, ...]
     dockets: tuple[DocketLine, ...]
     task_faults: tuple[SolverAdjudication, ...]
-    missed_changes: Mapping[str, tuple[str, ...]]
+    changes: Mapping[str, Changes]
     errata: tuple[Erratum, ...]
 
     @property
@@ -213,12 +219,11 @@ def report_validity(folder: Path) -> Validity:
         solvers=tuple(_solver_lines(records)),
         dockets=tuple(_docket_lines(records)),
         task_faults=tuple(row for row in records.adjudicated if row.whose != "solver"),
-        missed_changes={
-            f"{one.name}, {kind}": changes.missed
+        changes={
+            f"{one.name}, {_CHANGES.get(kind, kind)}": changes
             for one in records.sets
             if one.measured
             for kind, changes in one.measured.changes.items()
-            if changes.missed
         },
         errata=tuple(read_errata(folder)),
     )
@@ -455,13 +460,12 @@ def _set_aims(sets: Sequence[ReleasedSet]) -> Iterable[Aim]:
             met=best and best.rate <= BEST_SHARE and pairs == 0,
         )
         for kind, changes in measured.changes.items():
-            what = {"drop": "deletions", "late": "delays", "other object": "exchanged objects"}.get(kind, kind)
             caught = changes.made - len(changes.missed)
             yield Aim(
-                what=f"{one.name}: single {what} of compliance calls that rules catch",
+                what=f"{one.name}: single {_CHANGES.get(kind, kind)} that leave a duty unfulfilled, caught",
                 figure=f"{caught} of {changes.made}",
                 aim="all",
-                met=not changes.missed,
+                met=None if changes.apart is None else not changes.missed,
             )
     paired = [task for one in sets for task in one.tasks if task.contrast is not None]
     for world in dict.fromkeys(task.environment for task in paired):

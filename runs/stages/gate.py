@@ -35,7 +35,7 @@ from lawtrace.schemas.choices import Style
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.findings import HabitRow
 from lawtrace.schemas.quality_rows import Check, QualityFinding
-from lawtrace.solver.coverage.mutations import undetected_changes
+from lawtrace.solver.coverage.changes import undetected_changes
 from lawtrace.solver.habits.refusals import reasons_to_decline, refusing_session
 from lawtrace.solver.masking.goals import depends_on_order
 from lawtrace.solver.masking.instructions import requested_calls

@@ -5,7 +5,7 @@ every rule is a survivor, reported with the reason.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -16,14 +16,14 @@ from lawtrace.schemas.events import Event
 from lawtrace.schemas.findings import MUTATION_KINDS, Detection, MutationKind, MutationScore, SurvivalReason, Survivor
 from lawtrace.solver.automata.automaton import Automaton
 from lawtrace.solver.coverage.mutants import Mutant, call_mutants
-from lawtrace.solver.coverage.timed_mutants import has_deadline, timed_mutants
+from lawtrace.solver.coverage.timed_mutants import timed_mutants
 from lawtrace.solver.coverage.value_mutants import value_mutants
 from lawtrace.solver.logic.terms import FieldPath
 from lawtrace.solver.monitoring.rule_status import FinalStatus
 from lawtrace.solver.predicates import fields_read
 from lawtrace.solver.rule_monitors import monitor_of
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.traces import Trace, replay, without_call
+from lawtrace.solver.traces import Trace
 
 _DETECTED: Final = frozenset[FinalStatus]({"broken", "left_open"})
 
@@ -41,12 +41,16 @@ def _endings(rules: Sequence[Rule], events: Sequence[Event], end: int) -> dict[s
     return {rule: status.ending for rule, status in statuses.items()}
 
 
+def broken_rules(rules: Sequence[Rule], events: Sequence[Event], end: int) -> list[str]:
+    """The rules that a trace that ends then breaks, or leaves without what they demand."""
+    return [rule for rule, ending in _endings(rules, events, end).items() if ending in _DETECTED]
+
+
 def measure_mutation_score(
     environment: Environment,
     rules: Sequence[Rule],
     traces: Sequence[tuple[str, Trace]],
     on_trace: Callable[[], None] = lambda: None,
-    kinds: Collection[MutationKind] = MUTATION_KINDS,
 ) -> MutationScore:
     """Mutate every trace (given with a name) and count what the rules detect."""
     mutants: dict[MutationKind, int] = dict.fromkeys(MUTATION_KINDS, 0)
@@ -54,8 +58,6 @@ def measure_mutation_score(
     survivors: list[Survivor] = []
     for name, trace in traces:
         for mutant in mutants_of(environment, rules, trace):
-            if mutant.kind not in kinds:
-                continue
             mutants[mutant.kind] += 1
             events, end = execute_mutant(environment, trace.initial, mutant)
             endings = _endings(rules, events, end)
@@ -77,47 +79,18 @@ def measure_mutation_score(
     )
 
 
-def undetected_changes(environment: Environment, rules: Sequence[Rule], trace: Trace) -> Iterator[str]:
-    """The compliance calls of a trace that may be late or about another object, in words.
-
-    A call is due by a deadline if a rule that it keeps has one; it must break a rule to make it after the deadline. A
-    call with another object must break a rule or be refused.
-    """
-    objects = [
-        one for one in value_mutants(environment, rules, trace) if one.kind == "other object" and not one.answers
-    ]
-    for number, call in enumerate(trace.events):
-        if call.tool not in environment.compliance_tools:
-            continue
-        for mutant in objects:
-            if mutant.calls[number] != (call.tool, call.arguments) and not _is_detected(
-                environment, rules, trace, mutant, call.tool
-            ):
-                yield mutant.change
-        dropped = replay(environment, trace.initial, without_call(trace.calls, number))
-        endings = _endings(rules, dropped.events, dropped.end)
-        due = [rule for rule in rules if endings[rule.id] in _DETECTED and has_deadline(rule.parsed, call.tool)]
-        delayed = [one for one in timed_mutants(environment, due, trace) if number in one.pauses]
-        late = [one for one in delayed if one.kind == "late"]
-        if late and not any(_is_detected(environment, rules, trace, mutant, call.tool) for mutant in late):
-            yield late[-1].change
-
-
-def _is_detected(environment: Environment, rules: Sequence[Rule], trace: Trace, mutant: Mutant, tool: str) -> bool:
-    """Whether a mutant breaks a rule, or a tool refuses one of its calls. Rules that name the tool are tried first."""
-    events, end = execute_mutant(environment, trace.initial, mutant)
-    if not all(event.completed for event in events):
-        return True
-    named = [rule for rule in rules if tool in rule.tools]
-    return any(_DETECTED & {*_endings(some, events, end).values()} for some in (named, rules))
-
-
-def execute_mutant(environment: Environment, initial: State, mutant: Mutant) -> tuple[list[Event], int]:
-    """The events of a mutant, and the end of its session."""
+def session_of(environment: Environment, initial: State, mutant: Mutant) -> Session:
+    """The session of the calls of a mutant."""
     session = Session(environment, initial)
     for number, (tool, arguments) in enumerate(mutant.calls):
         session.advance_time(mutant.pauses.get(number, 0))
         session.call(tool, arguments)
+    return session
+
+
+def execute_mutant(environment: Environment, initial: State, mutant: Mutant) -> tuple[list[Event], int]:
+    """The events of a mutant, and the end of its session."""
+    session = session_of(environment, initial, mutant)
     return [
         replace(event, result=mutant.answers[number]) if number in mutant.answers else event
         for number, event in enumerate(session.events)

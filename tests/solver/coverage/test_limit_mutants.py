@@ -13,7 +13,8 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.terms import argument
 from lawtrace.environments.spec.tools import Fails
 from lawtrace.schemas.findings import MutationKind, MutationScore
-from lawtrace.solver.coverage.mutations import measure_mutation_score, undetected_changes
+from lawtrace.solver.coverage.changes import judge_changes, undetected_changes
+from lawtrace.solver.coverage.mutations import measure_mutation_score
 from lawtrace.solver.coverage.timed_mutants import window_uses
 from lawtrace.solver.logic.parser import parse
 from lawtrace.solver.rules import Rule
@@ -210,3 +211,17 @@ def test_another_object_that_a_tool_refuses_is_not_an_undetected_change() -> Non
     refusing = replace(PAYMENT_DESK, tools={**PAYMENT_DESK.tools, authenticating.name: authenticating})
     assert undetected(loose) != []
     assert undetected(loose, environment=refusing) == []
+
+
+def test_each_change_says_what_catches_it_or_why_nothing_has_to() -> None:
+    """Paid before the report that is due in a day; the goal is the payment of five."""
+    rules = [Rule(id=formula, formula=formula) for formula in (DUE, BOUND)]
+    trace = trace_of(authenticate(5), pay(5), ("Report", {}), WAIT_A_DAY, WAIT_A_DAY)
+    tools = PAYMENT_DESK.tools
+    found = {one.change: one.answer for one in judge_changes(PAYMENT_DESK, rules, trace, tools)}
+    assert found["Report (call 3) 86401 s after Pay (call 2), where a rule says [<= 1d]"] == "rule"
+    assert found["Report (call 3) dropped"] == "rule"
+    free = {one.answer for one in judge_changes(PAYMENT_DESK, rules[:1], trace, tools) if one.kind != "other object"}
+    assert free == {"rule", "missed"}  # no rule needs the authentication
+    nowhere = {one.answer for one in judge_changes(PAYMENT_DESK, rules[:1], trace, tools, lambda _: False)}
+    assert nowhere == {"rule", "goal"}
