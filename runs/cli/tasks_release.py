@@ -16,6 +16,7 @@ from lawtrace.runs.cli.output import best_habits
 from lawtrace.runs.cli.recipe_flags import MODEL_CALLS, RecipeFlags, recipe_flags, stage_recipe
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.recipe_file import with_values
+from lawtrace.runs.release.current_rules import with_current_rules
 from lawtrace.runs.release.task_set import TaskSet, check_release_folder, write_release
 from lawtrace.runs.report.command_result import CommandResult
 from lawtrace.runs.runner import Session
@@ -52,6 +53,7 @@ def release_tasks(
         list[Path] | None, typer.Option(metavar="<path>", help="Task file to release; none are built. Repeatable.")
     ] = None,
     writer: Annotated[str | None, typer.Option(help="Who wrote the instructions of the task files.")] = None,
+    current_rules: Annotated[bool, typer.Option("--current-rules", help="Give task files the rules of today.")] = False,
 ) -> CommandResult:
     """Build and check a task set for publication.
 
@@ -61,11 +63,13 @@ def release_tasks(
     check_release_folder(out, version)
     if tasks and (env or "tasks.count" in flags.values):
         raise InputError("--tasks cannot be combined with --env or --count: the files are released as they are")
+    if current_rules and not tasks:
+        raise InputError("--current-rules is about given tasks: name their files with --tasks")
     recipe, length, command = stage_recipe(flags).recipe, 0, ""
     if tasks:
 
         async def work(session: Session) -> list[TaskSet]:
-            return [await _given(session, flags, file, writer) for file in tasks]
+            return [await _given(session, flags, file, writer, current=current_rules) for file in tasks]
 
     else:
         options = [stage_recipe(flags, name) for name in env or BUILT_IN_DOMAINS]
@@ -110,13 +114,15 @@ def _writers(recipe: Recipe) -> dict[str, str]:
     return {role: str(model) for role, model in recipe.models.specs().items() if role in WRITING_ROLES}
 
 
-async def _given(session: Session, flags: RecipeFlags, file: Path, writer: str | None) -> TaskSet:
+async def _given(session: Session, flags: RecipeFlags, file: Path, writer: str | None, *, current: bool) -> TaskSet:
     """The tasks of a file. Raises InputError if it does not say who wrote them."""
     tasks, domain = read_tasks(file)
+    if current:
+        tasks = await run_in_worker_thread(lambda: with_current_rules(tasks, domain))
     if writer is None and any(text.is_free for task in tasks for text in task.instructions.values()):
         raise InputError(f"{file}: a model wrote its instructions; say which with --writer")
     if len({task.rules for task in tasks}) > 1:
-        raise InputError(f"{file}: its tasks have several rule sets; build them with one")
+        raise InputError(f"{file}: its tasks have several rule sets; name --current-rules, or build them with one")
     inputs = replace(stage_recipe(flags, domain.environment.name), domain=domain)
     runner = session.runner(inputs, folder=RunFolder(session.folder.path / file.stem))
     runner.give(TASKS, tasks)

@@ -113,6 +113,10 @@ def test_given_tasks_are_released_as_they_are_and_can_be_run(lawtrace: Shell, re
     header, *rows = Path("mine.jsonl").read_text(encoding="utf-8").splitlines()
     again, *same = Path("again/references/mine.jsonl").read_text(encoding="utf-8").splitlines()
     assert (same, json.loads(again)["rule_sets"]) == (rows, json.loads(header)["rule_sets"])
+    lawtrace.json("tasks", "release", "--tasks", "mine.jsonl", "--current-rules", "--out", "today")
+    assert Path("today/references/mine.jsonl").read_text(encoding="utf-8").splitlines()[1:] == rows
+    code, _, err = lawtrace("tasks", "release", "--current-rules", "--out", "other")
+    assert (code, "name their files with --tasks" in err) == (2, True)
     code, _, err = lawtrace("tasks", "release", "--tasks", "mine.jsonl", "--env", "banking", "--out", "other")
     assert (code, "cannot be combined" in err) == (2, True)
     done = lawtrace.json("run", "--tasks", "again", "--model", "baseline:reference", "--out", "run")
