@@ -36,10 +36,14 @@ class Changes(StrictModel):
     @classmethod
     def of(cls, answers: Sequence[tuple[str, ChangeAnswer]]) -> Self:
         """The counts of changes, ``task: change`` with its answer."""
-        counts = Counter(answer for _, answer in answers)
-        caught = counts.pop("rule", 0), counts.pop("goal", 0), counts.pop("missed", 0)
+        counts = Counter[ChangeAnswer](answer for _, answer in answers)
+        made, by_goal = counts["rule"] + counts["goal"] + counts["missed"], counts["goal"]
         missed = tuple(change for change, answer in answers if answer == "missed")
-        return cls(made=sum(caught), missed=missed, by_goal=caught[1], apart=dict(sorted(counts.items())))
+        apart: dict[ChangeAnswer, int] = {}
+        for _, answer in answers:
+            if answer not in {"rule", "goal", "missed"}:
+                apart[answer] = counts[answer]
+        return cls(made=made, missed=missed, by_goal=by_goal, apart=apart)
 
 
 class MeasuredSet(StrictModel):

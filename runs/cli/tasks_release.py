@@ -159,8 +159,8 @@ async def _changes(session: Session, environment: Environment, tasks: Sequence[T
         found: dict[MutationKind, list[tuple[str, ChangeAnswer]]] = {kind: [] for kind in CHANGES}
         for task in [task for task in tasks if task.calls]:
             trace = Trace(task.initial(environment), task.planned, task.target(environment))
-            reaches_goal = partial(is_success, environment, task) if task.docket is None else lambda _: True
-            for one in judge_changes(environment, task.rules, trace, environment.tools, reaches_goal):
+            goal = (partial(is_success, environment, task),) if task.docket is None else ()
+            for one in judge_changes(environment, task.rules, trace, environment.tools, *goal):
                 found[one.kind].append((f"{task.id}: {one.change}", one.answer))
             on_task()
         return {kind: Changes.of(changes) for kind, changes in found.items()}

@@ -73,11 +73,12 @@ class _ChangeJudge:
             yield JudgedChange("drop", deletion.change, without or "missed")
         due = [rule for rule in self._rules if rule.id in lost and has_deadline(rule.parsed, tool)]
         ending = {one.change for one in _late(self._environment, due, self._trace)}
-        judged = [(one, self._judge(one)[1]) for one in delays]
+        judged: list[tuple[Mutant, ChangeAnswer | None]] = [(one, self._judge(one)[1]) for one in delays]
         last = max((one.pauses[number] for one, answer in judged if answer and one.change in ending), default=0)
         for one, answer in judged:
             is_late = one.change in ending and one.pauses[number] > last
-            yield JudgedChange("late", one.change, answer or ("missed" if is_late else "no deadline for it ends there"))
+            lawful: ChangeAnswer = "missed" if is_late else "no deadline for it ends there"
+            yield JudgedChange("late", one.change, answer or lawful)
         for one in objects:
             if number in one.answers:
                 yield JudgedChange("other object", one.change, "a result, which no session can change")
