@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from random import Random
 from typing import Final
 
+from lawtrace.environments.logs import get_logger
 from lawtrace.environments.runtime.simulation import state_at
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.state import encode_state
+from lawtrace.environments.spec.state import encode_state, rows_about
 from lawtrace.environments.spec.tools import FromLookup, Phrases
-from lawtrace.runs.scoring.matters import rows_about
 from lawtrace.runs.tasks import Task, trace_row
 from lawtrace.schemas.errors import SearchError
 from lawtrace.schemas.events import Event, scalars
@@ -20,6 +20,8 @@ from lawtrace.schemas.task_rows import Docket, End, Matter, TraceRow
 from lawtrace.solver.planner.dockets import DocketWriter, PlannedDocket, find_queue
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, Trace
+
+log = get_logger(__name__)
 
 MOST_STATES: Final = 30
 """In how many states in a row no docket may be found before the search gives up."""
@@ -32,14 +34,15 @@ def docket_traces(
     writer = DocketWriter(environment, rules)
     for number in numbers:
         random, before = Random(f"{environment.name}/dockets/{seed}/{number}"), Counter(writer.reasons)
-        found = None
-        for _ in range(MOST_STATES):
+        found, why = None, ""
+        for state in range(1, MOST_STATES + 1):
             found = writer.draw(options.matters, options.slack, random)
             if found is not None:
                 break
-        if found is None:
             reasons = (Counter(writer.reasons) - before).most_common(3)
             why = ", ".join(f"{reason} ({times} times)" for reason, times in reasons)
+            log.warning("no docket found yet", docket=number + 1, states=state, instead=why)
+        else:
             raise SearchError(
                 f"environment {environment.name!r}: no docket of {options.matters} matters with slack {options.slack} "
                 f"in {MOST_STATES} states: {why}; try other numbers (docs/dockets.md)"

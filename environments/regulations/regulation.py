@@ -22,7 +22,7 @@ A regulation file restates the text in TOML, provision by provision:
     about = "use of the account provider's procedures"
 
 A file `manual.toml` beside it has what the owner of the tools demands on top of the law, as `entries = ["...", "..."]`.
-They are cited as *Manual 1*, *Manual 2*.
+They are cited as *Manual 1*, *Manual 2*. Further entries, as `dockets = [...]`, hold in dockets only.
 """
 
 import re
@@ -80,6 +80,7 @@ class Regulation(StrictModel):
         acts: the acts that it restates.
         omissions: what is left out of articles that it restates.
         manual: the entries of the owner's manual, which is no law.
+        docket_manual: those after them that only dockets have.
     """
 
     id: str = Field(min_length=1)
@@ -90,6 +91,7 @@ class Regulation(StrictModel):
     provisions: tuple[Provision, ...] = Field(min_length=1)
     omissions: tuple[Omission, ...] = ()
     manual: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    docket_manual: tuple[Annotated[str, Field(min_length=1)], ...] = ()
 
     @cached_property
     def by_citation(self) -> dict[str, Provision]:
@@ -109,7 +111,8 @@ class Regulation(StrictModel):
         """The entry of the manual of that citation, such as *Manual 3*; None if there is none."""
         number = citation.removeprefix(MANUAL)
         place = int(number) - 1 if number.isdecimal() and number != citation else -1
-        return self.manual[place] if 0 <= place < len(self.manual) else None
+        entries = (*self.manual, *self.docket_manual)
+        return entries[place] if 0 <= place < len(entries) else None
 
     def manual_text(self) -> str:
         """The manual for a model under test, an entry a line; empty without one."""
@@ -154,6 +157,7 @@ class Regulation(StrictModel):
 
 class _Manual(StrictModel):
     entries: tuple[str, ...]
+    dockets: tuple[str, ...] = ()
 
 
 def load_regulation(path: Path) -> Regulation:
@@ -164,7 +168,8 @@ def load_regulation(path: Path) -> Regulation:
     manual = path.with_name(_MANUAL_FILE)
     if not manual.is_file():
         return regulation
-    return regulation.model_copy(update={"manual": read_toml_model(manual, _Manual).entries})
+    read = read_toml_model(manual, _Manual)
+    return regulation.model_copy(update={"manual": read.entries, "docket_manual": read.dockets})
 
 
 def is_part_of(citation: str, wholes: Collection[str]) -> bool:

@@ -35,6 +35,7 @@ class Environment:
         object_name: the object with the tools in a program.
         summary: purpose of the tools; models read it.
         populate: makes a random initial state in which every row that a trace needs can be looked up unambiguously.
+        populate_docket: the same for a docket: a state in which the queue lists so many matters.
         clock: when a session starts and ends.
         agenda: what happens without a call.
         facts: fields of the initial state that decide what the law asks.
@@ -60,6 +61,7 @@ class Environment:
     simulated: bool = True
     version: str = "1"
     agenda: tuple[Happening, ...] = ()
+    populate_docket: Callable[[Random, int], State] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("entities", "tools"):

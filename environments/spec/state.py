@@ -7,6 +7,7 @@ only the tables it changes, and a key is never used twice.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import cast
 
 from lawtrace.environments.spec.types import INTEGER, ObjectOf, Value, ValueType, WrongValue
 from lawtrace.schemas.errors import InputError
@@ -158,3 +159,15 @@ def decode_state(raw: Mapping[str, Json], entities: Mapping[str, Entity]) -> Sta
                 raise InputError(f"state: table {table!r}: row {key!r} has another {entity.key!r} inside")
         tables[table] = tuple(decoded)
     return State(tables)
+
+
+def rows_about(state: State, names: frozenset[str], *, others: bool = False) -> State:
+    """The rows in which one of the names occurs; the others if asked for."""
+
+    def is_about(row: Row) -> bool:
+        return any(
+            not names.isdisjoint(cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,))
+            for value in row.values.values()
+        )
+
+    return State({table: tuple(row for row in rows if is_about(row) != others) for table, rows in state.tables.items()})

@@ -173,7 +173,8 @@ class MatterVerdict(StrictModel):
 
     Attributes:
         handled: whether the final state has an end of the matter.
-        broken: the rules of the law that are not kept for it.
+        broken: the rules that are not kept for it: those of the law on which no open question bears, and deadlines of
+            the manual.
         reasons: what differs from the nearest end, and for each rule the first call after which it could not be kept.
     """
 

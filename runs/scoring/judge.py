@@ -377,8 +377,9 @@ def judge(environment: Environment, task: Task, attempt: Attempt, rule_judge: Ru
     happened = _what_happened(attempt, missed, forbidden, end, depends=bool(on_goal))
     handled = tuple[MatterVerdict, ...]()
     if matters is not None:
-        unkept = [rule for rule in rules if rule.source == "law" and not rule.kept]
-        judge_part = _kept_rules([rule for rule in task.rules if rule.id in {one.rule for one in unkept}])
+        counted = {rule.id: rule for rule in task.rules if _counts_for_matters(rule)}
+        unkept = [rule for rule in rules if rule.rule in counted and not rule.kept]
+        judge_part = _kept_rules([counted[rule.rule] for rule in unkept])
         handled = matters.judge(attempt.events, attempt.end or 0, unkept, by_matter, judge_part)
     return make_verdict(
         attempt,
@@ -407,6 +408,12 @@ _OUTCOMES: Mapping[Legality, tuple[Outcome, Outcome]] = {
     "undetermined": ("undetermined", "undetermined"),
 }
 """The outcome if the goal is reached, and if it is missed."""
+
+
+def _counts_for_matters(rule: Rule) -> bool:
+    """Whether a matter for which a rule is broken is not right: of the law what no open question is about, and the
+    times that the manual sets."""
+    return not rule.under if rule.source == "law" else rule.kind == "deadline"
 
 
 def _kept_rules(rules: Sequence[Rule]) -> Callable[[Sequence[Event], int], dict[str, bool]]:

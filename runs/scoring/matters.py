@@ -13,7 +13,7 @@ from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.simulation import state_at
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.state import Row, State, decode_state
+from lawtrace.environments.spec.state import State, decode_state, rows_about
 from lawtrace.runs.tasks import Task
 from lawtrace.schemas.events import SPEAKERS, Event, Json, event_labels, scalars
 from lawtrace.schemas.task_rows import Docket, Matter
@@ -149,15 +149,3 @@ class MatterJudge:
 
 def _texts(value: Json) -> set[str]:
     return {one for one in scalars(value) if isinstance(one, str)}
-
-
-def rows_about(state: State, names: frozenset[str], *, others: bool = False) -> State:
-    """The rows in which one of the names occurs; the others if asked for."""
-
-    def is_about(row: Row) -> bool:
-        return any(
-            not names.isdisjoint(cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,))
-            for value in row.values.values()
-        )
-
-    return State({table: tuple(row for row in rows if is_about(row) != others) for table, rows in state.tables.items()})

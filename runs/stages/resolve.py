@@ -71,19 +71,22 @@ def inputs_of(recipe: Recipe, domain: Domain) -> StageInputs:
     """The inputs of the stages of a recipe without an ablation. ``domain``: its environment, with all tools."""
     _check_declaration(recipe, domain)
     domain = offered_tools(recipe, domain)
-    curated, file = load_rules(domain.rules_file), recipe.rules.file
-    curated_rules_digest(recipe)  # checks the file
-    published = None
-    if regulation_digest(recipe) is not None:
-        citations = {citation for rule in curated for citation in rule.provisions}
-        citations |= domain.regulation.by_citation.keys()
-        published = read_published_law(regulation_files(recipe.regulation.files, domain.environment.name), citations)
     tasks, given = recipe.tasks, list[Task]()
     if tasks.file is not None:
         place = find_task_file(tasks.file, recipe.environment)
         digest = _digest_of(place, tasks.sha256, "its tasks have")
         recipe = recipe.model_copy(update={"tasks": tasks.model_copy(update={"sha256": digest})})
         given = select_tasks(read_tasks(place, recipe.environment)[0], tasks, place)
+    curated, file = load_rules(domain.rules_file), recipe.rules.file
+    if tasks.trace_mode == "dockets" or any(task.docket is not None for task in given):
+        domain, further = domain.for_dockets(), domain.docket_rules_file
+        curated += () if further is None else load_rules(further)
+    curated_rules_digest(recipe)  # checks the file
+    published = None
+    if regulation_digest(recipe) is not None:
+        citations = {citation for rule in curated for citation in rule.provisions}
+        citations |= domain.regulation.by_citation.keys()
+        published = read_published_law(regulation_files(recipe.regulation.files, domain.environment.name), citations)
     return StageInputs(
         recipe=recipe,
         domain=domain,

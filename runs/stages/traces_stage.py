@@ -73,10 +73,11 @@ class TracePlan:
     def of(cls, inputs: StageInputs) -> Self:
         """The plan of a recipe. Raises InputError for a difficulty of other traces than contrast pairs."""
         recipe, options = inputs.recipe, inputs.recipe.tasks
+        mode = task_mode(options, inputs.domain.environment)
         plan = cls(
-            mode=task_mode(options, inputs.domain.environment),
+            mode=mode,
             length=options.length,
-            count=options.count + options.spare,
+            count=options.count + (0 if mode == "dockets" else options.spare),  # no docket fails for its words
             seed=recipe.seed,
             part_size=options.part_size,
             constraints=options.constraints,

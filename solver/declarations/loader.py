@@ -8,6 +8,7 @@
       regulation.toml    the restated provisions (`lawtrace.environments.regulations.regulation`)
       rules.toml         the curated rule set
       published.toml     optional: the rules as published, the reference for extracted rules
+      dockets.toml       optional: rules of the manual that hold in dockets only
 
 Built-in and user environments have the same layout. Loading a folder **runs its Python**, so a folder is loaded only if
 a user names it, never because a data file does. A folder with ``environment.toml`` or ``tools.json`` has no Python
@@ -51,6 +52,7 @@ REGULATION = "regulation.toml"
 TOOLS = "tools.json"
 RULES = "rules.toml"
 PUBLISHED = "published.toml"
+DOCKETS = "dockets.toml"
 _DIGESTED_SUFFIXES = {".py", ".toml", ".json"}
 _EXAMPLES = re.compile(rb"^\n?\[\[(?:rules\.)?examples\]\].*?(?=^\n*(?:\[\[rules\]\]|#)|\Z)", re.DOTALL | re.MULTILINE)
 _DOC_PAGE = "docs/environments.md"
@@ -81,6 +83,18 @@ class Domain:
         """
         published = self.folder / PUBLISHED
         return published if published.is_file() else self.rules_file
+
+    @property
+    def docket_rules_file(self) -> Path | None:
+        """The rules that hold in dockets only, if there are any."""
+        file = self.folder / DOCKETS
+        return file if file.is_file() else None
+
+    def for_dockets(self) -> "Domain":
+        """The same environment with the entries of the manual that hold in dockets."""
+        law = self.regulation
+        shown = {"manual": (*law.manual, *law.docket_manual), "docket_manual": ()}
+        return self.with_regulation(law.model_copy(update=shown))
 
     def with_regulation(self, regulation: Regulation) -> "Domain":
         """The same environment with another regulation."""

@@ -110,9 +110,9 @@ class Completer:
         """
         initial, compliance = traces[0].initial, self._environment.compliance_tools
         for once in (self._environment.tools.keys(), self._environment.tools.keys() - compliance):
-            joined = self._compliant(initial, one_after_another([trace.calls for trace in traces], once))
+            joined = self.compliant(initial, one_after_another([trace.calls for trace in traces], once))
             if joined is not None:
-                found = self._minimal(joined, compliance)
+                found = self.minimal(joined, compliance)
                 return found if self._derives(found) else None
         return None
 
@@ -238,7 +238,7 @@ class Completer:
             trace = self._replayed(search.initial, search.requested, answer.trace)
             broken = [*self._encoded] if trace is None else self._not_kept(trace.events)
             if trace is not None and not broken:
-                return Found(self._minimal(trace, needless))
+                return Found(self.minimal(trace, needless))
             if not encoding.demand_rules(broken):
                 return _NOT_AS_ENCODED
             for one in search.learned if trace is not None else ():
@@ -279,20 +279,22 @@ class Completer:
         written = frozenset[str]().union(*(environment.tools[name].written_tables for name in search.tools))
         return any(happening.entity.table in written for happening in environment.agenda)
 
-    def _minimal(self, trace: Trace, tools: Collection[str]) -> Trace:
-        """The trace without calls of these tools that no rule and no other call needs, the last ones first."""
+    def minimal(self, trace: Trace, tools: Collection[str] | None = None) -> Trace:
+        """The trace without calls of these tools, by default compliance tools, that no rule and no other call needs,
+        the last ones first."""
+        tools = self._environment.compliance_tools if tools is None else tools
         number = len(trace.calls)
         while number:
             number -= 1
             fewer = without_call(trace.calls, number)
             if _calls_of_others(trace.calls, tools) > _calls_of_others(fewer, tools):
                 continue
-            shorter = self._compliant(trace.initial, fewer)
+            shorter = self.compliant(trace.initial, fewer)
             if shorter is not None:
                 trace, number = shorter, len(fewer)
         return trace
 
-    def _compliant(self, initial: State, calls: Sequence[PlannedCall]) -> Trace | None:
+    def compliant(self, initial: State, calls: Sequence[PlannedCall]) -> Trace | None:
         """The trace of these calls; None if one does not complete or a rule is not kept."""
         session = completed_replay(self._environment, initial, calls)
         if session is None or not self._are_kept(session.events):

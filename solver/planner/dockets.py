@@ -13,7 +13,7 @@ order; a verdict on an attempt does not rest on the proof.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import accumulate, product
+from itertools import accumulate, islice, product
 from math import ceil
 from random import Random
 from statistics import median
@@ -24,7 +24,7 @@ from lawtrace.environments.runtime.simulation import call_duration, state_at, ti
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import RowsResult
 from lawtrace.environments.spec.samplers import OneOf
-from lawtrace.environments.spec.state import State
+from lawtrace.environments.spec.state import State, rows_about
 from lawtrace.environments.spec.tools import FromUser, Tool
 from lawtrace.environments.spec.types import DATE, MOMENT, Choice
 from lawtrace.schemas.errors import SearchError
@@ -37,9 +37,9 @@ from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.problem import Found, Impossible, Unknown
 from lawtrace.solver.traces import PlannedCall, Trace, completed_replay
 
-SPARE_MATTERS: Final = 6
+SPARE_MATTERS: Final = 8
 """How many matters more than wanted are prepared, if there are so many."""
-CHOICES: Final = 2000
+CHOICES: Final = 4000
 """How many choices of matters, and orders of them, are looked at in one state."""
 TRIED: Final = 12
 """How many of them are tried, if deadlines and lengths alone make them hard."""
@@ -47,6 +47,8 @@ STEPS: Final = 1000
 """How many steps of schedules the search carries out that excludes the listed order."""
 FEW_STEPS: Final = 200
 """The same where the order of deadlines leads to no lawful schedule: then another choice is tried soon."""
+MOST_VARIANTS: Final = 64
+"""How many choices of options are tried where a matter is handled like an earlier one."""
 MOST_OPTIONS: Final = 6
 """How many ways a request may leave open, such as the form of a copy."""
 
@@ -122,6 +124,7 @@ class DocketWriter:
         self._completer: Final = Completer(self._environment, rules)
         self._ends: Final = EndSearch(self._environment, rules, self._completer)
         self._search: Final = ScheduleSearch(self._environment, rules)
+        self._plans: Final = dict[tuple[str, ...], list[Trace]]()
         self.reasons: Final = dict[str, int]()
 
     def draw(self, size: int, slack: float, random: Random) -> PlannedDocket | None:
@@ -129,30 +132,46 @@ class DocketWriter:
 
         `slack`: by what share the session is longer than the shortest schedule that was found.
         """
-        initial = self._environment.populate(random)
-        rows = self._listed(initial)
-        matters = list[PlannedMatter]()
+        populate, wanted = self._environment.populate_docket, size + SPARE_MATTERS
+        initial = self._environment.populate(random) if populate is None else populate(random, wanted)
+        rows, tried = self._listed(initial), 0
+        matters, rated = list[PlannedMatter](), dict[str, _Rated]()
         for table, key in random.sample(rows, len(rows)):
-            if len(matters) < size + SPARE_MATTERS:
-                found = self._matter(initial, rows, table, key, random)
-                matters += [] if found is None else [found]
+            matter = self._matter(initial, rows, table, key, random)
+            if matter is None:
+                continue
+            matters.append(matter)
+            rated |= self._rate(*self._with(initial, rows, [matter]))
+            for chosen in self._hard(initial, rows, matters, rated, size, random):
+                found, tried = self._docket(initial, rows, chosen, slack), tried + 1
+                if found is not None or tried == TRIED:
+                    return found
         if len(matters) < size:
-            return self._without(f"the queue lists fewer than {size} matters of which it is decided what is right")
-        every, planned = self._with(initial, rows, matters)
-        rated, tried = self._rate(every, planned), 0
-        for _ in range(CHOICES):
-            chosen = random.sample(matters, size)
+            return self._without(f"a queue of {len(rows)} has fewer than {size} matters that can be used")
+        return self._without("no choice of the matters of a state is hard") if not tried else None
+
+    def _hard(
+        self,
+        initial: State,
+        rows: Sequence[tuple[str, str]],
+        matters: Sequence[PlannedMatter],
+        rated: Mapping[str, "_Rated"],
+        size: int,
+        random: Random,
+    ) -> Iterator[list[PlannedMatter]]:
+        """Choices of matters with the last one that are hard by deadlines and lengths alone, each in listed order."""
+        start, seen = self._environment.clock.start(initial), set[tuple[str, ...]]()
+        for _ in range(CHOICES if len(matters) >= size else 0):
+            chosen = random.sample([*random.sample(matters[:-1], size - 1), matters[-1]], size)
             if self._shown_field(DATE, MOMENT):  # the queue lists by them
                 chosen.sort(key=lambda matter: rows.index((matter.table, matter.key)))
             those = [rated[matter.key] for matter in chosen]
-            by_deadline = sorted(those, key=lambda one: one.latest)
-            start = self._environment.clock.start(initial)
-            if _is_late(start, by_deadline) or not all(_is_late(start, order) for order in _orders(those).values()):
+            names = tuple(one.key for one in those)
+            if names in seen or _is_late(start, sorted(those, key=lambda one: one.latest)):
                 continue
-            found, tried = self._docket(initial, rows, chosen, slack), tried + 1
-            if found is not None or tried == TRIED:
-                return found
-        return self._without("no choice of the matters of a state is hard") if not tried else None
+            seen.add(names)
+            if all(_is_late(start, order) for order in _orders(those).values()):
+                yield chosen
 
     def _without(self, reason: str) -> None:
         """Counts why there is no docket."""
@@ -180,7 +199,7 @@ class DocketWriter:
             others = [row for name, row in by_key.items() if (table, name) not in rows]
             chosen = [by_key[name] for of, name in kept if of == table]
             initial = initial.with_table(table, (*others, *chosen))
-        return initial
+        return rows_about(initial, frozenset(key for _, key in {*rows} - {*kept}), others=True)
 
     def _matter(
         self, initial: State, rows: Sequence[tuple[str, str]], table: str, key: str, random: Random
@@ -189,23 +208,57 @@ class DocketWriter:
         alone = self._only(initial, rows, [(table, key)])
         request = self._request(alone, table, key, random)
         if request is None:
-            return None
-        ends = dict[object, PlannedEnd]()
-        for calls in self._ways(alone, request):
-            found = self._ends.ends(alone, calls)
-            if isinstance(found, Unknown) or any(end.under for end in found):
-                return None  # undecided, or contested
-            ends |= {(end.declined, repr(end.trace.final.tables)): end for end in found}
-        if any(end.declined is None for end in ends.values()):
-            ends = {name: end for name, end in ends.items() if end.declined is None}
+            return self._without("nothing that a row says can be asked for")
+        found = self._ends_in(alone, request)
+        if found and found[0].declined is None:
             later = self._later_ends(alone, request)
-            if later is None:
-                return None
-            ends |= {(end.declined, repr(end.trace.final.tables)): end for end in later}
-        calls = self._shown(next(iter(ends.values())).trace) if ends else None
-        if calls is None or [call.event.tool for call in calls].count(self._queue.name) != 1:
+            found = None if later is None else [*found, *later]
+        if found is None:
             return None
-        return PlannedMatter(table, key, calls, tuple(ends.values()))
+        ends = {(end.declined, repr(end.trace.final.tables)): end for end in reversed(found)}
+        calls = self._shown(found[0].trace) if found else None
+        if calls is None or [call.event.tool for call in calls].count(self._queue.name) != 1:
+            return self._without("no look-up shows what a matter depends on, or no end was found")
+        return PlannedMatter(table, key, calls, tuple(reversed(ends.values())))
+
+    def _ends_in(self, state: State, request: Sequence[PlannedCall]) -> list[PlannedEnd] | None:
+        """The ends of a request in a state; refusals only if it can not be done. None if that is not decided."""
+        ways = [*self._ways(state, request)]
+        for refused in (False, True) if len(ways) > 1 else (True,):
+            ends = list[PlannedEnd]()
+            for calls in ways:
+                known = self._as_before(state, calls)
+                found = (known,) if known else self._ends.ends(state, calls, refused=refused)
+                if isinstance(found, Unknown):
+                    return self._without(f"the ends of a matter are not decided: {found.why}")
+                ends += found
+                if found and found[0].declined is None and known is None:
+                    self._plans.setdefault(tuple(call.event.tool for call in calls), []).append(found[0].trace)
+            if any(end.under for end in ends):
+                return self._without("the ends of a matter turn on an open question")
+            if ends:
+                return ends
+        return []
+
+    def _as_before(self, state: State, request: Sequence[PlannedCall]) -> PlannedEnd | None:
+        """What is asked for, done with the calls with which it was done for an earlier matter; None if that is not
+        lawful here. Options of compliance tools may differ."""
+        compliance = self._environment.compliance_tools
+        for plan in self._plans.get(tuple(call.event.tool for call in request), ()):
+            offered = list[list[PlannedCall]]()
+            waiting, places = list(enumerate(request)), dict[int, int]()
+            for number, call in enumerate(plan.calls):
+                if call.event.tool in compliance:
+                    offered.append([*_with_options(self._environment.tools[call.event.tool], call)])
+                else:
+                    asked, wanted = waiting.pop(0)
+                    places[asked] = number
+                    offered.append([wanted.renumbered(places)])
+            for calls in islice(product(*offered), MOST_VARIANTS):
+                made = self._completer.compliant(state, calls)
+                if made is not None:
+                    return PlannedEnd(self._completer.minimal(made), None, {})
+        return None
 
     def _later_ends(self, alone: State, request: Sequence[PlannedCall]) -> list[PlannedEnd] | None:
         """The ends after something has happened without a call of a matter that is done before; None if undecided."""
@@ -217,11 +270,10 @@ class DocketWriter:
         ):
             return ends
         for state in (state_at(self._environment, alone, time) for time in times):
-            for calls in self._ways(state, request):
-                found = self._ends.ends(state, calls)
-                if isinstance(found, Unknown) or any(end.under for end in found):
-                    return None
-                ends += found
+            found = self._ends_in(state, request)
+            if found is None:
+                return None
+            ends += found
         return ends
 
     def _request(self, alone: State, table: str, key: str, random: Random) -> tuple[PlannedCall, ...] | None:
@@ -261,23 +313,32 @@ class DocketWriter:
                 yield calls
 
     def _shown(self, trace: Trace) -> tuple[PlannedCall, ...] | None:
-        """The calls, in which what a user would say comes from an earlier result; None if none shows it."""
-        calls = list[PlannedCall]()
-        for number, call in enumerate(trace.calls):
-            origins = dict(call.origins)
-            for name in self._stated(call):
-                value = call.event.arguments[name]
+        """The calls, in which what a user would say comes from an earlier result; None if none shows it.
+
+        A later call that shows it comes before, if the rules allow it.
+        """
+        calls = trace.calls
+        for number in range(len(calls)):
+            for name in self._stated(calls[number]):
+                value = calls[number].event.arguments[name]
                 places = (
                     FromResult(step, path)
-                    for step, earlier in enumerate(trace.events[:number])
-                    for path in _paths(earlier.result, value)
+                    for step, other in enumerate(calls)
+                    if step < number or (step > number and max(other.sources, default=0) < number)
+                    for path in _paths(other.event.result, value)
                 )
                 place = next(places, None)
                 if place is None:
                     return None
-                origins[name] = place
-            calls.append(replace(call, origins=origins))
-        return tuple(calls)
+                calls = (*calls[:number], _with_origin(calls[number], name, place), *calls[number + 1 :])
+                if place.step > number:
+                    order = [*range(number), place.step, *range(number, place.step), *range(place.step + 1, len(calls))]
+                    places_then = {old: new for new, old in enumerate(order)}
+                    made = self._completer.compliant(
+                        trace.initial, [calls[old].renumbered(places_then) for old in order]
+                    )
+                    return None if made is None else self._shown(made)
+        return calls
 
     # Many matters
 
@@ -434,6 +495,18 @@ def _moved(matter: PlannedMatter, place: JsonPath) -> tuple[PlannedCall, ...]:
     return tuple(
         replace(call, origins={name: origin(of) for name, of in call.origins.items()}) for call in matter.calls[1:]
     )
+
+
+def _with_origin(call: PlannedCall, name: str, origin: Origin) -> PlannedCall:
+    return replace(call, origins={**call.origins, name: origin})
+
+
+def _with_options(tool: Tool, call: PlannedCall) -> Iterator[PlannedCall]:
+    """A call with each choice of the options that it states, its own ones first."""
+    names = [name for name in call.said if _is_option(tool, name)]
+    own = call.event.arguments
+    for values in product(*(dict.fromkeys([own[name], *_options(tool, name)]) for name in names)):
+        yield replace(call, event=Event(tool.name, {**own, **dict(zip(names, values, strict=True))}))
 
 
 def _options(tool: Tool, name: str) -> tuple[Json, ...]:

@@ -58,9 +58,11 @@ class EndSearch:
         self._groups: Final = question_groups(rules)
         self._completers: Final = {tuple(self._rules): completer}
 
-    def ends(self, initial: State, requested: Sequence[PlannedCall]) -> tuple[PlannedEnd, ...] | Unknown:
-        """The ends of a request."""
-        return _decided(self._ends(_Case({}), initial, requested))
+    def ends(
+        self, initial: State, requested: Sequence[PlannedCall], *, refused: bool = True
+    ) -> tuple[PlannedEnd, ...] | Unknown:
+        """The ends of a request; without `refused` only those that do what is asked."""
+        return _decided(self._ends(_Case({}), initial, requested, refused))
 
     def refusals(self, initial: State, requested: Sequence[PlannedCall]) -> tuple[PlannedEnd, ...] | Unknown:
         """The ends of a request that is known to be prohibited under all readings."""
@@ -72,7 +74,12 @@ class EndSearch:
         return None if joined is None else replace(end, trace=joined)
 
     def _ends(
-        self, case: _Case, initial: State, requested: Sequence[PlannedCall], proof: Impossible | None = None
+        self,
+        case: _Case,
+        initial: State,
+        requested: Sequence[PlannedCall],
+        refused: bool,
+        proof: Impossible | None = None,
     ) -> Iterator[PlannedEnd]:
         match proof or self._completer(case).complete(initial, requested):
             case Found(trace):
@@ -81,8 +88,8 @@ class EndSearch:
                 parts = self._parts(case, impossible)
                 for part in parts:
                     proof = impossible if self._holds_in(part, impossible) else None
-                    yield from self._ends(part, initial, requested, proof)
-                if not parts:
+                    yield from self._ends(part, initial, requested, refused, proof)
+                if not parts and refused:
                     if any(self._rules[name].source == "manual" for name in impossible.rules):
                         raise _UndecidedError("the owner's manual stands in the way of the request")
                     yield from self._refusals(case, initial, requested, ())

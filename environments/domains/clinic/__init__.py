@@ -11,7 +11,7 @@ from . import file_tools, incident_tools, request_tools
 from .agenda import AGENDA
 from .entities import ENTITIES, SESSION
 from .facts import FACTS
-from .initial_state import populate
+from .initial_state import populate, populate_docket
 
 TOOLS = (
     request_tools.FIND_REQUEST,
@@ -63,6 +63,7 @@ ENVIRONMENT = s.Environment(
     entities=ENTITIES,
     tools={tool.name: tool for tool in TOOLS},
     populate=populate,
+    populate_docket=populate_docket,
     clock=s.Clock(s.starts_at(SESSION, "today"), length=120 * 24 * 60 * 60),
     agenda=AGENDA,
     facts=FACTS,

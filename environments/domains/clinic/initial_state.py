@@ -111,6 +111,60 @@ def populate(random: Random) -> s.State:
     return s.State({table: tuple(rows) for table, rows in desk.rows.items()})
 
 
+DOCKET_REQUESTS = (
+    ("own records", "patient", "own use", 28),
+    ("accounting", "patient", "own use", 20),
+    ("release", "provider", "treatment", 24),
+    ("release", "insurer", "payment of a claim", 44),
+    ("release", "court", "court order", 6),
+)
+"""What dockets are about: the category, who asks and why, and fewer than how many days ago it was received."""
+
+
+def populate_docket(random: Random, size: int) -> s.State:
+    """As many patients as requests, each with one record. A few records are in the archive, which can be visited only
+    so often before the law's and the manual's times are over."""
+    desk, today = _Desk(random), FIRST_DAY + random.randrange(5)
+    names = random.sample([f"{first} {last}" for first in FIRST_NAMES for last in LAST_NAMES], size)
+    for name in names:
+        category, kind, purpose, days = random.choice(DOCKET_REQUESTS)
+        patient = desk.add(
+            "patients",
+            "PT",
+            name=name,
+            age_group="adult",
+            restriction=desk.rarely("none", "nothing to insurers", 0.15),
+            directory=random.choice(e.DIRECTORY.options),
+            condition="able to decide",
+        )
+        asks_for = random.choice([of for of in e.RECORD_KIND.options if of != "psychotherapy notes"])
+        desk.add(
+            "records",
+            "DO",
+            patient_id=patient.values["patient_id"],
+            kind=asks_for,
+            location=desk.rarely("on site", "in the archive", min(0.8, 7 / size)),
+            care_agreed_by="the patient",
+            state_law=e.STATE_LAW.options[2],
+            finding="none",
+        )
+        names_of = {"patient": (name,), "provider": PROVIDERS, "insurer": INSURERS, "court": COURTS}
+        requester = desk.add(
+            "requesters",
+            "PE",
+            name=random.choice(names_of[kind]),
+            kind=kind,
+            known=kind != "court",
+            proof=desk.rarely("complete", "missing", 0.1),
+        )
+        asked = desk.request(category, patient, requester, purpose, asks_for)
+        said = {"received_on": today - random.randrange(days), "earlier_list": "none within 12 months"}
+        desk.rows["requests"][-1] = s.Row({**asked.values, **said})
+    desk.rows["requests"].sort(key=lambda request: request.values["received_on"])
+    desk.rows["session"].append(s.Row({"session_id": "current", "today": today}))
+    return s.State({table: tuple(rows) for table, rows in desk.rows.items()})
+
+
 def _patients(desk: _Desk) -> list[s.Row]:
     """The last one is often a minor."""
     random = desk.random

@@ -13,7 +13,7 @@ from lawtrace.environments import spec as s
 from . import case_tools, file_tools, incident_tools, letter_tools
 from .agenda import AGENDA
 from .entities import CONSENTS, DESK, ENTITIES, HOLDINGS, INCIDENTS, MESSAGES, PARTNERS, RECORDS, USES
-from .initial_state import populate
+from .initial_state import populate, populate_docket
 
 TOOLS = (
     *s.tools_of(vars(case_tools)),
@@ -63,6 +63,7 @@ ENVIRONMENT = s.Environment(
     entities=ENTITIES,
     tools={tool.name: tool for tool in TOOLS},
     populate=populate,
+    populate_docket=populate_docket,
     clock=s.Clock(s.starts_at(DESK, "now"), length=120 * 24 * 3600),
     agenda=AGENDA,
     facts=FACTS,

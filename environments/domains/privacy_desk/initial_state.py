@@ -1,12 +1,12 @@
 """Initial states: five members of a chain of fitness clubs, a case of each matter and two of passing on,
-partners and incidents.
+partners and incidents; for dockets ten members and as many cases as are asked for.
 
 A person's full name is unique, and no person has two records of one kind, so name and kind find exactly one case. Every
 field that the law turns on is drawn on its own, as far as the values can go together. All names are invented.
 """
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -95,17 +95,15 @@ ACCURACIES = {
     "use again": ("correct", "incorrect"),
 }
 
+WAITED = {"access": 21, "portability": 21, "rectification": 13, "erasure": 7, "restriction": 21, "objection": 21}
+"""How many days ago cases of dockets came in, of each kind fewer than this."""
+
 
 def populate(random: Random) -> s.State:
     """A desk on some day of the year."""
     today = random.choice(FIRST_DAYS) + random.randrange(7)
     now = today * s.MINUTES_PER_DAY + random.randrange(8 * 60, 16 * 60)
-    people = tuple(
-        s.Row(
-            {"person_id": f"M-{number}", "name": name, "age": _age(random), "consent_age": random.choice((13, 15, 16))}
-        )
-        for number, name in zip(random.sample(range(1_000, 10_000), 5), random.sample(PERSON_NAMES, 5), strict=True)
-    )
+    people = _people(random, 5)
     held = [(person, kind) for person in people for kind in random.sample(DATA_KINDS, 2)]
     matters = random.sample((*MATTER.options, "passing on"), len(held))
     objection = matters.index("objection")
@@ -117,10 +115,49 @@ def populate(random: Random) -> s.State:
     held, matters = [of for of, _ in came_in], [matter for _, matter in came_in]
     numbers = random.sample(range(1_000, 10_000), len(held))
     days = sorted(today - random.randrange(21) for _ in held)
-    cases = tuple(
-        _case(f"K-{number}", person, kind, matter, day)
-        for number, (person, kind), matter, day in zip(numbers, held, matters, days, strict=True)
-    )
+    return _desk(random, now, people, [*zip(held, matters, numbers, days, strict=True)])
+
+
+def populate_docket(random: Random, size: int) -> s.State:
+    """A desk with so many cases, at most 30, all of them requests of persons.
+
+    Most can be met. Many come from an address that is not on file, but no more than can be asked for proof in time.
+    """
+    today = random.choice(FIRST_DAYS) + random.randrange(7)
+    now = today * s.MINUTES_PER_DAY + random.randrange(8 * 60, 16 * 60)
+    people = _people(random, len(PERSON_NAMES))
+    held = [(person, kind) for person in people for kind in random.sample(DATA_KINDS, 3)]
+    chosen = random.sample(held, size)
+    likely = (*IDENTIFYING, *RIGHTS)
+    matters = [random.choice([of for of in likely if of != "objection" or kind in OPPOSED]) for _, kind in chosen]
+    days = [today - random.randrange(WAITED[matter]) for matter in matters]
+    numbers = random.sample(range(1_000, 10_000), size)
+    state = _desk(random, now, people, sorted(zip(chosen, matters, numbers, days, strict=True), key=lambda of: of[-1]))
+    senders = ("not on file",) * 20 + ("on file",) * max(2, 2 * size - 16)
+    changed: Mapping[str, Callable[[Mapping[str, s.Value]], Mapping[str, s.Value]]] = {
+        "messages": lambda row: {
+            "proof": "sufficient",
+            "sender": row["sender"] if row["sender"] == "signed in" else random.choice(senders),
+        },
+        "records": lambda row: {
+            "accuracy": "incorrect" if row["accuracy"] == "correct" and random.random() < 0.8 else row["accuracy"],
+            "kept_for": "nothing else" if row["kept_for"] == "legal claim" else row["kept_for"],
+        },
+        "holdings": lambda _: {"effort": "little"},
+    }
+    for table, change in changed.items():
+        state = state.with_table(table, tuple(s.Row({**row.values, **change(row.values)}) for row in state.rows(table)))
+    doubted = [row.values["case_id"] for row in state.rows("messages") if row.values["sender"] == "not on file"]
+    proofs = [row for row in state.rows("proofs") if row.values["case_id"] in doubted]
+    return state.with_table("proofs", tuple(proofs[:2])).with_table("withdrawals", ())
+
+
+def _desk(
+    random: Random, now: int, people: tuple[s.Row, ...], came_in: Sequence[tuple[tuple[s.Row, DataKind], str, int, int]]
+) -> s.State:
+    """A desk with these cases: whose data of what kind, the matter, the number, and the day."""
+    held = [of for of, *_ in came_in]
+    cases = tuple(_case(f"K-{number}", person, kind, matter, day) for (person, kind), matter, number, day in came_in)
     partners = _partners(random)
     claims = {kind.name: kind.claimed for kind in DATA_KINDS}
     messages = tuple(_message(random, case, claims, partners) for case in cases)
@@ -141,8 +178,16 @@ def populate(random: Random) -> s.State:
             "partners": partners,
             "disclosures": _disclosures(random, cases, partners),
             "incidents": _incidents(random),
-            "desk": (s.Row({"desk_id": "current", "now": now, "today": today}),),
+            "desk": (s.Row({"desk_id": "current", "now": now, "today": now // s.MINUTES_PER_DAY}),),
         }
+    )
+
+
+def _people(random: Random, number: int) -> tuple[s.Row, ...]:
+    keys, names = random.sample(range(1_000, 10_000), number), random.sample(PERSON_NAMES, number)
+    return tuple(
+        s.Row({"person_id": f"M-{key}", "name": name, "age": _age(random), "consent_age": random.choice((13, 15, 16))})
+        for key, name in zip(keys, names, strict=True)
     )
 
 
