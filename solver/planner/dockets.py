@@ -37,7 +37,7 @@ from lawtrace.solver.rules import Rule
 from lawtrace.solver.search.problem import Found, Impossible, Unknown
 from lawtrace.solver.traces import PlannedCall, Trace, completed_replay
 
-SPARE_MATTERS: Final = 8
+SPARE_MATTERS: Final = 12
 """How many matters more than wanted are prepared, if there are so many."""
 CHOICES: Final = 4000
 """How many choices of matters, and orders of them, are looked at in one state."""

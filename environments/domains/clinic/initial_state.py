@@ -143,7 +143,7 @@ def populate_docket(random: Random, size: int) -> s.State:
             "DO",
             patient_id=patient.values["patient_id"],
             kind=asks_for,
-            location=desk.rarely("on site", "in the archive", min(0.8, 7 / size)),
+            location=desk.rarely("on site", "in the archive", min(0.8, 9 / size)),
             care_agreed_by="the patient",
             state_law=e.STATE_LAW.options[2],
             finding="none",

@@ -127,13 +127,13 @@ def populate_docket(random: Random, size: int) -> s.State:
     now = today * s.MINUTES_PER_DAY + random.randrange(8 * 60, 16 * 60)
     people = _people(random, len(PERSON_NAMES))
     held = [(person, kind) for person in people for kind in random.sample(DATA_KINDS, 3)]
-    chosen = random.sample(held, size)
+    chosen = random.sample(held, min(size, len(held)))
     likely = (*IDENTIFYING, *RIGHTS)
     matters = [random.choice([of for of in likely if of != "objection" or kind in OPPOSED]) for _, kind in chosen]
     days = [today - random.randrange(WAITED[matter]) for matter in matters]
-    numbers = random.sample(range(1_000, 10_000), size)
+    numbers = random.sample(range(1_000, 10_000), len(chosen))
     state = _desk(random, now, people, sorted(zip(chosen, matters, numbers, days, strict=True), key=lambda of: of[-1]))
-    senders = ("not on file",) * 20 + ("on file",) * max(2, 2 * size - 16)
+    senders = ("not on file",) * 20 + ("on file",) * max(2, 2 * size - 24)
     changed: Mapping[str, Callable[[Mapping[str, s.Value]], Mapping[str, s.Value]]] = {
         "messages": lambda row: {
             "proof": "sufficient",
