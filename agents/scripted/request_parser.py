@@ -16,6 +16,8 @@ from lawtrace.agents.scripted.prompt_blocks import labelled_json, last_user_mess
 from lawtrace.agents.scripted.stemming import rank_tools, stemmed_words
 
 NUMBER = r"(?<![\w.:-])(?!\d{4}-\d{2}-\d{2})\d+(?:\.\d+)?(?![\w:-]|\.\d)"
+NAMED = r"\b(?=[^\W\d]+\d|\d+[^\W\d])\w+"
+"""A name of letters and digits, such as DE44 or user7."""
 E_MAIL = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
 
 
@@ -47,7 +49,8 @@ class _Reader:
         ranked = [name for name in ranked if not self._lists_all(name) or self._asks_no_more(name, bare)]
         for name in ranked:
             arguments = self._arguments(name, mentions, line, bare)
-            if all(one["name"] in arguments for one in self._tools[name]["parameters"] if one["required"]):
+            needed = (one["name"] for one in self._tools[name]["parameters"] if one["required"])
+            if all(one in arguments for one in needed) and _tells_all(arguments, bare):
                 settled = {parameter: self._settled(value) for parameter, value in arguments.items()}
                 self.calls.append({"tool": name, "arguments": settled})
                 return True
@@ -108,6 +111,16 @@ class _Reader:
             return 0  # no earlier step finds or creates the object: the reading fails, as it should
         self.calls.append({"tool": tool, "arguments": wanted})
         return len(self.calls)
+
+
+def _tells_all(arguments: Mapping[str, Any], line: str) -> bool:
+    """Whether the arguments have each name of letters and digits in the line.
+
+    An environment may say texts without quotes. To call another tool without them would be to misread the line.
+    """
+    told = json.dumps([value for value in arguments.values() if not isinstance(value, Mention)], default=str)
+    named = re.findall(NAMED, re.sub(QUOTED, "", line))
+    return all(name in told for name in named)
 
 
 def _reference(parameter: Documented, mentions: Sequence[Mention], line: str) -> Mention | list[Mention] | None:

@@ -7,7 +7,8 @@ arguments and result satisfy the condition" (p is true where there is no conditi
 conditions exclude each other. In the letter 0 no atom is true.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Final
@@ -15,7 +16,7 @@ from typing import Final
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.schemas.events import Event
 from lawtrace.schemas.violations import Scalar
-from lawtrace.solver.logic.conditions import bound_fields
+from lawtrace.solver.logic.conditions import bound_fields, condition_fields
 from lawtrace.solver.logic.syntax import Atom, Formula, atoms_of
 from lawtrace.solver.logic.terms import NO_BINDINGS, FieldPath, elements_of, is_value
 
@@ -47,7 +48,7 @@ class Alphabet:
         by_tool: dict[str, list[tuple[int, Atom]]] = {}
         for number, atom in enumerate(self.atoms):
             by_tool.setdefault(atom.tool, []).append((1 << number, atom))
-        letters = tuple(sorted(_checked_letters(_call_letters(by_tool.values()))))
+        letters = tuple(sorted(_checked_letters(by_tool)))
         object.__setattr__(self, "letters", letters)
         object.__setattr__(self, "columns", {letter: column for column, letter in enumerate(letters)})
         object.__setattr__(self, "by_tool", {tool: tuple(bits) for tool, bits in by_tool.items()})
@@ -127,17 +128,26 @@ def _call_letters(tools: Iterable[list[tuple[int, Atom]]]) -> Iterator[int]:
             )
 
 
-def _checked_letters(letters: Iterable[int]) -> set[int]:
+def _checked_letters(by_tool: Mapping[str, list[tuple[int, Atom]]]) -> set[int]:
     """The distinct letters. Stops early, so that an exponential alphabet is rejected quickly."""
     found: set[int] = set()
-    for tried, letter in enumerate(letters):
+    for tried, letter in enumerate(_call_letters(by_tool.values())):
         found.add(letter)
         if tried > 4 * MAX_LETTERS or len(found) > MAX_LETTERS:
             raise FormulaError(
-                f"the atoms of this formula make more than {MAX_LETTERS} different steps: "
-                "use fewer conditions on one tool, or split the formula into rules"
+                f"the atoms of this formula make more than {MAX_LETTERS} different steps: {_most_conditions(by_tool)}; "
+                "compare it fewer times in one rule, or split the formula into rules"
             )
     return found
+
+
+def _most_conditions(by_tool: Mapping[str, list[tuple[int, Atom]]]) -> str:
+    """Which tool has the most conditions, and what most of them read."""
+    conditions = {tool: {one.condition for _, one in bits if one.condition} for tool, bits in by_tool.items()}
+    tool = max(conditions, key=lambda one: len(conditions[one]))
+    read = Counter(str(path) for one in conditions[tool] for path in condition_fields(one))
+    name, number = min(read.items(), key=lambda one: (-one[1], one[0]), default=("", 0))
+    return f"{tool} has {len(conditions[tool])} conditions" + (f", {number} of them on `{name}`" if number else "")
 
 
 def _bound_fields_of(bits: Iterable[tuple[int, Atom]]) -> tuple[tuple[FieldPath, bool, bool], ...]:

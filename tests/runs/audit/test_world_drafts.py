@@ -250,5 +250,18 @@ def test_the_recorded_draft(lawtrace: Shell) -> None:
     assert (found["drafts"], found["rules"], found["traces"], found["differences"]) == (2, 17, 2, [])
     assert sum(not tool["undeclared"] for tool in found["tools"].values()) == 8
     assert sum(one["kind"] == "rule" for one in found["policy"]) == 13
-    _, out, err = lawtrace("tasks", "build", "--env", "./account", "--count", 4, "--out", "pairs.jsonl", "--json")
-    assert json.loads(out.splitlines()[-1])["tasks"] == 2, err
+    pairs = lawtrace.json("tasks", "build", "--env", "./account", "--count", 4, "--out", "pairs.jsonl")
+    assert pairs["tasks"] == 4
+    done = lawtrace.json("run", "--tasks", "pairs.jsonl", "--env", "./account", "--out", "run")["pairs"]
+    assert done["baseline:reference/goal"] == {"right": 2, "pairs": 2}
+    assert done["baseline:literal/goal"]["right"] == done["baseline:refuse/goal"]["right"] == 0
+    code, _, err = lawtrace("tasks", "build", "--env", "./account", "--matters", 3, "--out", "dockets.jsonl")
+    assert (code, "a look-up without parameters that lists the open matters" in err) == (3, True)
+    _, out, _ = lawtrace("audit", inputs / "logs.jsonl", "--env", "./account", "--out", "audit.jsonl", "--json")
+    assert json.loads(out.splitlines()[-1])["outcomes"] == {"unlawful": 23, "lawful": 13}
+    domain = load_domain("./account")
+    guard = Guard(load_rules(domain.rules_file), domain.environment)
+    pay = {"recipient": "X1", "amount": 10.0, "subject": "s", "date": "2024-01-01"}
+    refused = guard.before({"tool": "send_money", "arguments": pay})
+    assert isinstance(refused, Refuse)
+    assert "balance-first" in refused.finding.rules

@@ -173,3 +173,9 @@ def test_a_hundred_thousand_events_without_recursion() -> None:
     automaton = compile_formula(parse("G(a -> F b) & G(c -> O a)"))
     letters = [automaton.alphabet.letter({Atom("ab"[step % 2])}) for step in range(100_000)]
     assert automaton.verdicts[automaton.run(letters)] == "holding"
+
+
+def test_too_many_conditions_are_named() -> None:
+    parts = " & ".join(f"!Pay(amount == {n}) & !Pay(payee == 'p{n}', amount > {n})" for n in range(9))
+    with pytest.raises(FormulaError, match=r"Pay has 18 conditions, 18 of them on `amount`; compare it fewer times"):
+        compile_formula(parse(f"G({parts})".replace("'", '"')))
