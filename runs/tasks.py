@@ -10,7 +10,8 @@ from lawtrace.environments.spec.state import State, decode_state, encode_state
 from lawtrace.schemas.choices import STYLES, Style, TaskMode
 from lawtrace.schemas.recipe import BASELINES, AttemptOptions, TaskOptions, without_habit
 from lawtrace.schemas.task_rows import CallRow, Contrast, End, TaskFields, TaskRow, TraceRow
-from lawtrace.solver.rules import Rule
+from lawtrace.solver.declarations.loader import Domain
+from lawtrace.solver.rules import Rule, load_rules
 from lawtrace.solver.traces import PlannedCall, Trace, replay
 
 
@@ -160,3 +161,9 @@ def trace_of(row: TraceRow, environment: Environment) -> Trace:
         tuple(PlannedCall(call.event, call.origins) for call in row.calls),
         decode_state(row.final_state, environment.entities),
     )
+
+
+def curated_rules(domain: Domain, *, dockets: bool) -> tuple[Rule, ...]:
+    """The rules of an environment, with those that hold in dockets only. Raises InputError if they cannot be read."""
+    further = domain.docket_rules_file if dockets else None
+    return (*load_rules(domain.rules_file), *(() if further is None else load_rules(further)))

@@ -194,11 +194,8 @@ def as_declared(listed: RowsResult | NestedRows, recorded: Json) -> Json:
     rows = recorded_rows(listed, recorded)
     if not rows:
         return recorded if rows is None or not isinstance(recorded, dict) else []
-    parts = listed.parts
     shown: list[Json] = [
-        {**row, **{part.name: as_declared(part, row[part.name]) for part in parts if part.name in row}}
-        if parts
-        else row
+        {**row, **{part.name: as_declared(part, row[part.name]) for part in listed.parts if part.name in row}}
         for row in rows
     ]
     return shown[0] if isinstance(listed, RowsResult) and listed.single else shown

@@ -37,13 +37,10 @@ class Changes(StrictModel):
     def of(cls, answers: Sequence[tuple[str, ChangeAnswer]]) -> Self:
         """The counts of changes, ``task: change`` with its answer."""
         counts = Counter[ChangeAnswer](answer for _, answer in answers)
-        made, by_goal = counts["rule"] + counts["goal"] + counts["missed"], counts["goal"]
+        by_rule, by_goal = counts.pop("rule", 0), counts.pop("goal", 0)
+        made = by_rule + by_goal + counts.pop("missed", 0)
         missed = tuple(change for change, answer in answers if answer == "missed")
-        apart: dict[ChangeAnswer, int] = {}
-        for _, answer in answers:
-            if answer not in {"rule", "goal", "missed"}:
-                apart[answer] = counts[answer]
-        return cls(made=made, missed=missed, by_goal=by_goal, apart=apart)
+        return cls(made=made, missed=missed, by_goal=by_goal, apart=dict(counts))
 
 
 class MeasuredSet(StrictModel):

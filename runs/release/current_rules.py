@@ -8,20 +8,20 @@ from collections.abc import Sequence
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.scoring.judge import judge_rules
-from lawtrace.runs.tasks import Task
+from lawtrace.runs.tasks import Task, curated_rules
 from lawtrace.solver.declarations.loader import Domain
-from lawtrace.solver.rules import Rule, load_rules
+from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import completed_replay
 
 
 def with_current_rules(tasks: Sequence[Task], domain: Domain) -> list[Task]:
     """The tasks with the rules of the environment. Raises InputError if these cannot be read."""
-    environment, rules = domain.environment, tuple(load_rules(domain.rules_file))
+    rules = curated_rules(domain, dockets=any(task.docket is not None for task in tasks))
     sides: dict[str, list[Task]] = {}
     for task in tasks:
         if task.contrast is not None:
             sides.setdefault(task.contrast.pair, []).append(task)
-    return [_with_rules(environment, rules, task, sides) for task in tasks]
+    return [_with_rules(domain.environment, rules, task, sides) for task in tasks]
 
 
 def _with_rules(environment: Environment, rules: tuple[Rule, ...], task: Task, sides: dict[str, list[Task]]) -> Task:

@@ -20,7 +20,7 @@ from lawtrace.runs.stages.stage import StageInputs
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import file_digest
 from lawtrace.runs.store.task_file import find_task_file, read_tasks, select_tasks
-from lawtrace.runs.tasks import Task
+from lawtrace.runs.tasks import Task, curated_rules
 from lawtrace.runs.variants import Variant, variants_of
 from lawtrace.schemas.errors import InputError, describe_validation_error, input_errors
 from lawtrace.schemas.recipe import Recipe
@@ -77,10 +77,9 @@ def inputs_of(recipe: Recipe, domain: Domain) -> StageInputs:
         digest = _digest_of(place, tasks.sha256, "its tasks have")
         recipe = recipe.model_copy(update={"tasks": tasks.model_copy(update={"sha256": digest})})
         given = select_tasks(read_tasks(place, recipe.environment)[0], tasks, place)
-    curated, file = load_rules(domain.rules_file), recipe.rules.file
-    if tasks.trace_mode == "dockets" or any(task.docket is not None for task in given):
-        domain, further = domain.for_dockets(), domain.docket_rules_file
-        curated += () if further is None else load_rules(further)
+    dockets = tasks.trace_mode == "dockets" or any(task.docket is not None for task in given)
+    domain = domain.for_dockets() if dockets else domain
+    curated, file = curated_rules(domain, dockets=dockets), recipe.rules.file
     curated_rules_digest(recipe)  # checks the file
     published = None
     if regulation_digest(recipe) is not None:

@@ -171,7 +171,8 @@ def select_tasks(tasks: Sequence[Task], options: TaskOptions, place: object) -> 
 
 
 def read_tasks(path: Path, env: str | None = None) -> tuple[list[Task], Domain]:
-    """The tasks of a file and their environment; ``env`` is its folder, if it is not built in.
+    """The tasks of a file and their environment; ``env`` is its folder, if it is not built in. That of dockets has the
+    entries of the manual that hold in dockets.
 
     Raises InputError with file and task for a repeated id, a second environment, a rule about an unknown tool or an
     invalid state: a verdict on such a task would be meaningless.
@@ -200,7 +201,7 @@ def read_usable_tasks(path: Path, env: str | None = None) -> tuple[UsableRows[Ta
             usable.problems.append(Problem(f"{place}, task {task.id!r}", problem))
     if not usable.rows:
         raise InputError(f"{path}: no valid task; {usable.problems[0]}")
-    return usable, domain
+    return usable, domain.for_dockets() if any(task.docket for task in usable.rows) else domain
 
 
 def recorded_domain(path: Path, rows: str, name: str, env: str | None) -> Domain:

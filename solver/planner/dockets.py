@@ -333,10 +333,8 @@ class DocketWriter:
                 calls = (*calls[:number], _with_origin(calls[number], name, place), *calls[number + 1 :])
                 if place.step > number:
                     order = [*range(number), place.step, *range(number, place.step), *range(place.step + 1, len(calls))]
-                    places_then = {old: new for new, old in enumerate(order)}
-                    made = self._completer.compliant(
-                        trace.initial, [calls[old].renumbered(places_then) for old in order]
-                    )
+                    moved = {old: new for new, old in enumerate(order)}
+                    made = self._completer.compliant(trace.initial, [calls[old].renumbered(moved) for old in order])
                     return None if made is None else self._shown(made)
         return calls
 

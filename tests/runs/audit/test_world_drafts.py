@@ -265,3 +265,15 @@ def test_the_recorded_draft(lawtrace: Shell) -> None:
     refused = guard.before({"tool": "send_money", "arguments": pay})
     assert isinstance(refused, Refuse)
     assert "balance-first" in refused.finding.rules
+
+
+@pytest.mark.slow
+def test_the_blind_draft(lawtrace: Shell) -> None:
+    inputs = Path(__file__).parents[3] / "examples" / "account_assistant"
+    draft = ("env", "draft", inputs / "tools.json", "--policy", inputs / "policy.md", "--logs", inputs / "logs.jsonl")
+    models = ("--model", "replay:account-draft-blind#writer", "--critic", "replay:account-draft-blind#critic")
+    found = lawtrace.json(*draft, *models, "--out", "account")
+    equal = {part: (one["equal"], one["different"]) for part, one in found["fidelity"].items()}
+    assert equal == {"seen": (1102, 0), "held_out": (321, 3), "held_out_many_changes": (213, 3)}
+    assert (found["drafts"], found["rules"], found["traces"]) == (2, 23, 2)
+    assert {one["kind"] for one in found["policy"]} == {"rule"}
