@@ -11,13 +11,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lawtrace.environments.spec.types import MOMENT_FORMS
+
 Documented = Mapping[str, Any]
 
 QUOTED = r'"([^"]*)"'
 TIMES = {
-    "YYYY-MM-DD": r"\d{4}-\d{2}-\d{2}(?! \d{2}:)",
-    "YYYY-MM-DD HH:mm": r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}",
-    "HH:mm": r"(?<!-\d{2} )\b\d{2}:\d{2}",
+    "YYYY-MM-DD": r"\d{4}-\d{2}-\d{2}(?![ T]\d{2}:)",
+    **{
+        form: re.sub("[YMDHms]+", lambda part: rf"\d{{{len(part[0])}}}", form.replace("+", r"\+")) + r"(?!:\d|[Z+])"
+        for form in MOMENT_FORMS
+    },
+    "HH:mm": r"(?<!-\d{2}[ T])\b\d{2}:\d{2}",
 }
 """Patterns of values in the date and time formats."""
 

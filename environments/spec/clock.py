@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lawtrace.environments.spec.state import Entity, State
-from lawtrace.environments.spec.types import DATE, MINUTES_PER_DAY, Value
+from lawtrace.environments.spec.types import DATE, MINUTES_PER_DAY, MOMENT, Calendar, Value
+from lawtrace.schemas.errors import InputError
 
 SECONDS_PER_DAY = 24 * 60 * 60
 EPOCH_DAY = dt.date(1970, 1, 1).toordinal()
@@ -29,19 +30,20 @@ OTHER_CALL_DURATION = 1
 
 def seconds_at(moment: Value) -> Value:
     """The seconds since 1970 at a moment in internal form (minutes)."""
-    return (moment - EPOCH_MOMENT) * 60
+    return MOMENT.seconds(moment)
 
 
 def starts_at(entity: Entity, field: str) -> Callable[[State], int]:
-    """The start at a field of the first row of ``entity``: at a MOMENT, or at 09:00 of a DATE."""
-    is_date = entity.fields[field].type is DATE
+    """The start at a field of the first row of ``entity``: at a moment, or at 09:00 of a DATE."""
+    kind = entity.fields[field].type
+    if not isinstance(kind, Calendar):
+        raise InputError(f"a session cannot start at {entity.table}.{field}, which is no date and no moment")
 
     def start(initial: State) -> int:
         row = next(initial.rows(entity.table), None)
         if row is None:
             return DEFAULT_START
-        value = row.values[field]
-        return seconds_at(value * MINUTES_PER_DAY) + FIRST_HOUR * 3600 if is_date else seconds_at(value)
+        return kind.seconds(row.values[field]) + (FIRST_HOUR * 3600 if kind == DATE else 0)
 
     return start
 

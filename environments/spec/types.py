@@ -1,8 +1,8 @@
 """Types of the values of fields, parameters and results.
 
-Internally, money is a whole number of cents, a date its day number and a moment its number of minutes: all exact, and
-suitable for a solver. Callers see the external form: ``22.6``, ``"2025-12-14"`` and ``"2025-12-14 09:30"``. A type
-converts between the two, and describes what it accepts in JSON Schema.
+Internally, money is a whole number of cents, a date its day number and a moment its number of minutes or seconds: all
+exact, and suitable for a solver. Callers see the external form: ``22.6``, ``"2025-12-14"`` and ``"2025-12-14 09:30"``.
+A type converts between the two, and describes what it accepts in JSON Schema.
 
 A value can be wrong in two ways. With a wrong JSON type (:class:`WrongType`) the call is rejected, and the tool never
 sees it. A wrong format (:class:`WrongFormat`) raises the exception that the tool documents for it.
@@ -20,6 +20,15 @@ from lawtrace.schemas.errors import InputError
 from lawtrace.schemas.events import Json
 
 MINUTES_PER_DAY = 24 * 60
+_SECONDS_PER_DAY = MINUTES_PER_DAY * 60
+_EPOCH = dt.date(1970, 1, 1).toordinal() * _SECONDS_PER_DAY
+MOMENT_FORMS = tuple(
+    f"YYYY-MM-DD{between}HH:mm{seconds}{zone}"
+    for between in " T"
+    for seconds in (":ss", "")
+    for zone in ("Z", "+00:00", "")
+)
+"""How moments are written."""
 
 Value = Any
 """A value in internal form: bool, int, str, a tuple of values, a `Record`, None for *not given*, or an expression of a
@@ -201,23 +210,46 @@ class _Money(ValueType):
 
 
 @dataclass(frozen=True, slots=True)
-class _Date(ValueType):
-    """A calendar day. External: YYYY-MM-DD. Internal: its day number."""
+class Calendar(ValueType):
+    """A day or a moment in the environment's time zone, as a text of ISO 8601 in one form.
 
-    format: str | None = field(default="YYYY-MM-DD", kw_only=True)
+    Internal: the number of its units since year 1; the last part of the form is the unit. So texts are in its order.
+    """
+
+    format: str = "YYYY-MM-DD"
+
+    @property
+    def unit(self) -> int:
+        """The seconds of a unit."""
+        return 1 if "ss" in self.format else 60 if "mm" in self.format else _SECONDS_PER_DAY
 
     def decode(self, value: Json) -> int:
-        text = _formatted(value, r"\d{4}-\d{2}-\d{2}", "YYYY-MM-DD")
+        text = _formatted(value, self._expression, self.format)
         try:
-            return dt.date.fromisoformat(text).toordinal()
+            time = dt.datetime.fromisoformat(text)
         except ValueError as error:
-            raise WrongFormat(f"{text!r} is not a day of the calendar") from error
+            unit = {1: "second", 60: "minute"}.get(self.unit, "day")
+            raise WrongFormat(f"{text!r} is not a {unit} of the calendar") from error
+        in_day = (time.hour * 60 + time.minute) * 60 + time.second
+        return (time.toordinal() * _SECONDS_PER_DAY + in_day) // self.unit
 
     def encode(self, value: Value) -> Json:
-        return dt.date.fromordinal(value).isoformat()
+        day, second = divmod(value * self.unit, _SECONDS_PER_DAY)
+        text = self.format.replace("YYYY-MM-DD", dt.date.fromordinal(day).isoformat())
+        for part, number in (("HH", second // 3600), ("mm", second // 60 % 60), ("ss", second % 60)):
+            text = text.replace(part, f"{number:02d}")
+        return text
 
     def schema(self) -> dict[str, Json]:
-        return {"type": "string", "format": "date"}
+        return {"type": "string", **({"format": "date"} if self == DATE else {"pattern": f"^{self._expression}$"})}
+
+    @property
+    def _expression(self) -> str:
+        return re.sub("[YMDHms]+", lambda part: rf"\d{{{len(part[0])}}}", self.format.replace("+", r"\+"))
+
+    def seconds(self, value: Value) -> Value:
+        """The seconds since 1970 at a value in internal form."""
+        return (value - _EPOCH // self.unit) * self.unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,28 +267,6 @@ class _Time(ValueType):
 
     def schema(self) -> dict[str, Json]:
         return {"type": "string", "pattern": r"^([01]\d|2[0-3]):[0-5]\d$"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Moment(ValueType):
-    """A minute in the environment's time zone. External: YYYY-MM-DD HH:mm. Internal: minutes since year 1."""
-
-    format: str | None = field(default="YYYY-MM-DD HH:mm", kw_only=True)
-
-    def decode(self, value: Json) -> int:
-        text = _formatted(value, r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}", "YYYY-MM-DD HH:mm")
-        try:
-            moment = dt.datetime.fromisoformat(text)
-        except ValueError as error:
-            raise WrongFormat(f"{text!r} is not a minute of the calendar") from error
-        return moment.toordinal() * MINUTES_PER_DAY + moment.hour * 60 + moment.minute
-
-    def encode(self, value: Value) -> Json:
-        day, minute = divmod(value, MINUTES_PER_DAY)
-        return f"{dt.date.fromordinal(day).isoformat()} {minute // 60:02d}:{minute % 60:02d}"
-
-    def schema(self) -> dict[str, Json]:
-        return {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2} \d{2}:\d{2}$"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,8 +370,8 @@ TEXT = _Text()
 BOOLEAN = _Boolean()
 INTEGER = _Integer()
 MONEY = _Money()
-DATE = _Date()
-MOMENT = _Moment()
+DATE = Calendar()
+MOMENT = Calendar("YYYY-MM-DD HH:mm")
 TIME = _Time()
 TEXTS = ListOf(TEXT)
 

@@ -6,9 +6,10 @@ from random import Random
 from typing import Any, Final, cast
 
 from lawtrace.environments import spec as s
+from lawtrace.environments.spec.clock import SECONDS_PER_DAY
 from lawtrace.environments.spec.expressions import RowCondition
 from lawtrace.environments.spec.samplers import Arguments
-from lawtrace.environments.spec.types import WrongValue
+from lawtrace.environments.spec.types import Calendar, WrongValue
 from lawtrace.schemas.errors import InputError, near_names
 from lawtrace.solver.declarations.toml_tables import TomlTable
 from lawtrace.solver.declarations.value_terms import Names
@@ -27,6 +28,29 @@ class Digits(s.Sampler):
 
     def draw(self, random: Random, state: s.State, arguments: Arguments = s.NO_ARGUMENTS) -> s.Value:
         return "".join(str(random.randrange(10)) if one == "#" else one for one in self.form)
+
+
+@dataclass(frozen=True, slots=True)
+class NearTime(s.Sampler):
+    """A time some days, or some full hours, from the one in the first row of ``entity``, which has the type ``now``."""
+
+    entity: s.Entity
+    field: str
+    now: Calendar
+    kind: Calendar
+    hours: bool
+    nearest: int
+    furthest: int
+
+    def draw(self, random: Random, state: s.State, arguments: Arguments = s.NO_ARGUMENTS) -> s.Value:
+        now = self.now.seconds(next(state.rows(self.entity.table)).values[self.field])
+        if self.hours:
+            time = now - now % 3600 + 3600 * random.randint(self.nearest, self.furthest)
+        elif self.nearest < 0:
+            time = now - SECONDS_PER_DAY * random.randint(-self.furthest, -self.nearest)
+        else:
+            time = now + SECONDS_PER_DAY * random.randint(self.nearest, self.furthest)
+        return (time - self.kind.seconds(0)) // self.kind.unit
 
 
 @dataclass(frozen=True)
@@ -95,12 +119,10 @@ def read_sampler(table: TomlTable, kind: s.ValueType, names: Names) -> s.Sampler
         case "days" | "hours":
             nearest, furthest = whole_numbers(key)
             entity, column = field("from")
-            if key == "hours":
-                sampler = s.HoursFromNow(entity, column, nearest, furthest)
-            elif nearest < 0:
-                sampler = s.DayBefore(entity, column, -furthest, -nearest)
-            else:
-                sampler = s.DayAfter(entity, column, nearest, furthest)
+            now = entity.fields[column].type
+            if not isinstance(kind, Calendar) or not isinstance(now, Calendar):
+                table.fail(f"`{key}` draws a day or a moment, from another one", key)
+            sampler = NearTime(entity, column, now, kind, key == "hours", nearest, furthest)
         case "several":
             inner = kind.items if isinstance(kind, s.ListOf) else table.fail("`several` draws a list, and this is none")
             numbers = whole_numbers("number") if table.has("number") else (1, 2)

@@ -20,10 +20,10 @@ from lawtrace.environments.spec.types import (
     BOOLEAN,
     DATE,
     INTEGER,
-    MINUTES_PER_DAY,
     MOMENT,
     MONEY,
     TEXT,
+    Calendar,
     ListOf,
     ObjectOf,
     ValueType,
@@ -53,8 +53,6 @@ class SpanType:
 
 
 AnyType = ValueType | SpanType
-_UNITS: Final[Mapping[ValueType, int]] = {DATE: SECONDS_PER_DAY, MOMENT: 60}
-"""The seconds in a unit of a time."""
 
 
 class ExpressionError(FormulaError):
@@ -220,13 +218,14 @@ class Names:
         found = self._value(left, items.type.items)
         return _if_there(t.any_item(items.term, lambda item: item == found.term), items, found)
 
-    def _both(self, left: v.Term, right: v.Term) -> tuple[Typed, Typed]:
-        """Two values; the type of the one tells what a literal on the other side is."""
+    def _both(self, left: v.Term, right: v.Term, wanted: AnyType | None = None) -> tuple[Typed, Typed]:
+        """Two values; the type of the one tells what a literal, or `now`, on the other side is."""
         if _is_open(left):
-            other = self._value(right, None)
+            other = self._value(right, wanted)
             return _aligned(self._value(left, other.type), other)
-        one = self._value(left, None)
-        return _aligned(one, self._value(right, one.type))
+        one = self._value(left, wanted)
+        other = self._value(right, one.type)
+        return _aligned(self._value(left, other.type) if isinstance(other.type, Calendar) else one, other)
 
     # Values
 
@@ -236,7 +235,8 @@ class Names:
                 found = self._path(term.path if isinstance(term, v.FieldPath) else (term.name, *term.path))
                 return replace(found, term=found.or_else(_NOTHING), optional=()) if str(term) in self.there else found
             case v.Now():
-                return Typed(t.CURRENT_MOMENT, MOMENT)
+                kind = wanted if isinstance(wanted, Calendar) and wanted != DATE else MOMENT
+                return Typed(e.Now("the current moment", kind.unit, -kind.seconds(0) // kind.unit), kind)
             case v.LiteralValue(content):
                 kind = wanted if isinstance(wanted, ValueType) else _type_of(content)
                 return self._literal(term, content, kind)
@@ -244,7 +244,7 @@ class Names:
                 inner = wanted.items if isinstance(wanted, ListOf) else _type_of(items[0].content) if items else TEXT
                 return self._literal(term, [item.content for item in items], ListOf(inner))
             case v.SpanLiteral(span):
-                unit = wanted.unit if isinstance(wanted, SpanType) else _UNITS.get(wanted, 1) if wanted else 1
+                unit = wanted.unit if isinstance(wanted, SpanType | Calendar) else 1
                 number, rest = divmod(span.seconds, unit)
                 if rest:
                     raise ExpressionError(f"`{span}` is no whole number of {_unit_name(unit)}", str(span))
@@ -307,16 +307,16 @@ class Names:
             raise ExpressionError(f"`{whole}`: numbers and spans are multiplied by a whole number only", str(whole))
         if sign == "/":
             raise ExpressionError(f"`{whole}`: a declaration does not divide", str(whole))
-        one, other = self._both(left, right)
+        one, other = self._both(left, right, wanted)
         optional = (*one.optional, *other.optional)
         term = one.term + other.term if sign == "+" else one.term - other.term
         match one.type, other.type:
-            case (ValueType() as time, SpanType()) if time in _UNITS:
+            case Calendar() as time, SpanType():
                 return Typed(term, time, optional)
-            case (SpanType(), ValueType() as time) if time in _UNITS and sign == "+":
+            case SpanType(), Calendar() as time if sign == "+":
                 return Typed(term, time, optional)
-            case (ValueType() as time, ValueType()) if time in _UNITS and sign == "-" and time == other.type:
-                return Typed(term, SpanType(_UNITS[time]), optional)
+            case Calendar() as time, Calendar() if sign == "-":
+                return Typed(term, SpanType(time.unit), optional)
             case same, also if same == also and (same in (INTEGER, MONEY) or isinstance(same, SpanType)):
                 return Typed(term, same, optional)
             case _:
@@ -387,12 +387,12 @@ def _compared(condition: c.Condition) -> frozenset[str]:
 
 
 def _aligned(one: Typed, other: Typed) -> tuple[Typed, Typed]:
-    """A day beside a moment is its midnight."""
+    """Two times in the same unit, the shorter one: a day beside a moment is its midnight."""
     match one.type, other.type:
-        case ValueType() as day, ValueType() as moment if (day, moment) == (DATE, MOMENT):
-            return replace(one, term=one.term * MINUTES_PER_DAY, type=MOMENT), other
-        case ValueType() as moment, ValueType() as day if (day, moment) == (DATE, MOMENT):
-            return one, replace(other, term=other.term * MINUTES_PER_DAY, type=MOMENT)
+        case Calendar() as kind, Calendar(unit=unit) if kind.unit < unit:
+            return one, replace(other, term=other.term * (unit // kind.unit), type=kind)
+        case Calendar(unit=unit), Calendar() as kind if kind.unit < unit:
+            return replace(one, term=one.term * (unit // kind.unit), type=kind), other
         case _:
             return one, other
 
@@ -414,14 +414,18 @@ def _fits(found: AnyType, wanted: AnyType) -> bool:
     """Whether values of the one type can stand for those of the other. Which texts they are is not checked."""
     if isinstance(found, ListOf) and isinstance(wanted, ListOf):
         return _fits(found.items, wanted.items)
+    if isinstance(found, Calendar) and isinstance(wanted, Calendar):
+        return found.unit == wanted.unit
     return found == wanted or (_is_text(found) and _is_text(wanted))
 
 
 def _said(kind: AnyType) -> str:
     """What a type is called, after "a"."""
-    names: dict[ValueType, str] = {DATE: "day", MOMENT: "moment", MONEY: "sum of money", INTEGER: "whole number"}
+    names: dict[ValueType, str] = {DATE: "day", MONEY: "sum of money", INTEGER: "whole number"}
     if isinstance(kind, SpanType):
         return kind.name
+    if isinstance(kind, Calendar) and kind != DATE:
+        return "moment" if kind == MOMENT else f"moment of the form {kind.format}"
     return "text" if _is_text(kind) else names.get(kind, kind.name)
 
 

@@ -15,7 +15,7 @@ from lawtrace.environments.spec import terms as t
 from lawtrace.environments.spec.clock import DEFAULT_LENGTH, seconds_at
 from lawtrace.environments.spec.effects import Effect, Result
 from lawtrace.environments.spec.expressions import Argument, Constant, RowCondition, Undeclared, as_term
-from lawtrace.environments.spec.types import WrongValue
+from lawtrace.environments.spec.types import MOMENT_FORMS, Calendar, WrongValue
 from lawtrace.environments.spec.validation import DeclarationError, validate_tool
 from lawtrace.environments.tool_schemas.outcomes import read_error_texts
 from lawtrace.schemas.errors import InputError, near_names
@@ -131,6 +131,12 @@ class _World:
         said = cast("dict[str, Any]", raw) if isinstance(raw, dict) else {}
         if isinstance(expression := said.get("pattern"), str) and not said.keys() - {"pattern", "format"}:
             return _pattern(table, key, str(said.get("format", expression)), expression)
+        if [*said] == ["moment"]:
+            if (form := said["moment"]) not in MOMENT_FORMS:
+                table.fail(
+                    f"no form of a moment: {form!r:.60}; the forms are {', '.join(map(repr, MOMENT_FORMS))}", key
+                )
+            return Calendar(str(form))
         if [*said] == ["list"]:
             return s.ListOf(self._type_of(table, key, said["list"]))
         if [*said] == ["object"] and isinstance(said["object"], dict):
@@ -138,8 +144,8 @@ class _World:
             types = {name: self._type_of(table, key, one) for name, (one, _) in split.items()}
             return s.ObjectOf(types, tuple(name for name, (_, optional) in split.items() if optional))
         return table.fail(
-            "a type is a name, a list of options, { pattern = ... }, { list = ... } or { object = { ... } }, "
-            f"not {raw!r:.60}",
+            "a type is a name, a list of options, { pattern = ... }, { moment = ... }, { list = ... } or "
+            f"{{ object = {{ ... }} }}, not {raw!r:.60}",
             key,
         )
 
@@ -214,7 +220,10 @@ class _World:
         if table.has("start"):
             name, _, column = (start := table.get("start", str)).partition(".")
             if name in self._tables and column in self._tables[name].fields:
-                clock = replace(clock, start=s.starts_at(self._tables[name], column))
+                try:
+                    clock = replace(clock, start=s.starts_at(self._tables[name], column))
+                except InputError as error:
+                    table.fail(str(error), "start")
             else:
                 try:
                     first = seconds_at(s.MOMENT.decode(start))
@@ -348,7 +357,8 @@ class _World:
         return effect
 
     def _insert(self, table: TomlTable, given: TomlTable, entity: s.Entity, names: Names) -> Effect:
-        def values(inside: Names) -> dict[str, s.Term]:
+        def values(names: Names) -> dict[str, s.Term]:
+            inside = self._with_rows(table, names)
             return {
                 name: _set(given, name, declared, inside, as_term(None) if declared.optional else None)
                 for name, declared in entity.fields.items()

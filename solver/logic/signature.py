@@ -13,7 +13,7 @@ from lawtrace.environments.spec.expressions import Term
 from lawtrace.environments.spec.open_types import OrNull
 from lawtrace.environments.spec.state import Field
 from lawtrace.environments.spec.tools import Tool
-from lawtrace.environments.spec.types import BOOLEAN, INTEGER, MOMENT, ListOf, ObjectOf, Value, ValueType, WrongValue
+from lawtrace.environments.spec.types import BOOLEAN, INTEGER, Calendar, ListOf, ObjectOf, Value, ValueType, WrongValue
 from lawtrace.schemas.events import CALLS, SPEAKERS
 from lawtrace.solver.logic.terms import Kind
 
@@ -148,7 +148,7 @@ def _of_scalar(value_type: ValueType) -> Declared:
         case "number" | "integer":
             return NUMBER
         case "string":
-            return Declared("string", date=value_type == MOMENT or not {"enum", "pattern"} & schema.keys())
+            return Declared("string", date=isinstance(value_type, Calendar) or not {"enum", "pattern"} & schema.keys())
         case "boolean":
             return Declared("boolean")
         case _:

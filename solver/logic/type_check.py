@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Final
 
-from lawtrace.environments.spec.types import DATE, INTEGER, MOMENT, Choice
+from lawtrace.environments.spec.types import INTEGER, Calendar, Choice
 from lawtrace.schemas.errors import FormulaError
 from lawtrace.solver.logic import syntax as s
 from lawtrace.solver.logic import terms
@@ -283,7 +283,7 @@ class TermContext:
         is_whole, present = term.function in ("len", "days", "years"), term.function in ("len", "lower", "days")
         for argument in term.arguments:
             found = self.of(argument)
-            is_time = found.kind == "time" or found.type in (DATE, MOMENT)
+            is_time = found.kind == "time" or isinstance(found.type, Calendar)
             present = present and found.present and (is_time or term.function != "days")
             if found.kind is not None and found.kind not in accepted:
                 raise self.fault(f"`{term}`: `{argument}` is {NAMES[found.kind]}, not {_either(accepted)}", term)

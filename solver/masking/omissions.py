@@ -15,7 +15,7 @@ from typing import Final
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.environments.spec.tools import Parameter
-from lawtrace.environments.spec.types import DATE, INTEGER, MOMENT, MONEY, TEXT, TIME, ValueType
+from lawtrace.environments.spec.types import DATE, INTEGER, MOMENT, MONEY, TEXT, TIME, Calendar, ValueType
 from lawtrace.schemas.events import Json
 from lawtrace.schemas.instructions import Instruction, noted_forms
 from lawtrace.solver.masking.goals import goal_calls
@@ -169,7 +169,7 @@ def _mentions(
             noted = noted_forms(instruction.says, number, tool.name, name)
             spans = value_spans(text, value, value_type)
             spans = spans or [span for words in noted for span in phrase_spans(text, plain(words))]
-            if value_type is MOMENT:
+            if isinstance(value_type, Calendar) and value_type != DATE:
                 spans = phrase_spans(text, str(value)) or spans
             mention.spans = list(dict.fromkeys([*mention.spans, *spans]))
     yield from found.values()

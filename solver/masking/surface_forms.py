@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lawtrace.environments.spec.types import DATE, INTEGER, MOMENT, MONEY, TIME, Choice, ListOf, ValueType, scalars_in
+from lawtrace.environments.spec.types import DATE, INTEGER, MONEY, TIME, Calendar, Choice, ListOf, ValueType, scalars_in
 from lawtrace.schemas.events import Json
 
 Span = tuple[int, int]
@@ -103,8 +103,8 @@ def value_spans(text: str, value: Json, value_type: ValueType) -> list[Span]:
             return date_spans(text, dt.date.fromisoformat(value))
         case str() if value_type is TIME:
             return time_spans(text, value)
-        case str() if value_type is MOMENT:
-            days, times = date_spans(text, dt.date.fromisoformat(value[:10])), time_spans(text, value[11:])
+        case str() if isinstance(value_type, Calendar):
+            days, times = date_spans(text, dt.date.fromisoformat(value[:10])), time_spans(text, value[11:16])
             return days + times if days and times else []
         case _:
             return phrase_spans(text, str(value), inflected=isinstance(value_type, Choice))

@@ -26,7 +26,7 @@ from lawtrace.environments.spec.effects import RowsResult
 from lawtrace.environments.spec.samplers import OneOf
 from lawtrace.environments.spec.state import State, rows_about
 from lawtrace.environments.spec.tools import FromUser, Tool
-from lawtrace.environments.spec.types import DATE, MOMENT, Choice
+from lawtrace.environments.spec.types import Calendar, Choice
 from lawtrace.schemas.errors import SearchError
 from lawtrace.schemas.events import Event, FromResult, FromResults, Json, JsonPath, Origin
 from lawtrace.solver.planner.completion import Completer
@@ -163,7 +163,7 @@ class DocketWriter:
         start, seen = self._environment.clock.start(initial), set[tuple[str, ...]]()
         for _ in range(CHOICES if len(matters) >= size else 0):
             chosen = random.sample([*random.sample(matters[:-1], size - 1), matters[-1]], size)
-            if self._shown_field(DATE, MOMENT):  # the queue lists by them
+            if self._shown_field(Calendar):  # the queue lists by them
                 chosen.sort(key=lambda matter: rows.index((matter.table, matter.key)))
             those = [rated[matter.key] for matter in chosen]
             names = tuple(one.key for one in those)
@@ -340,10 +340,10 @@ class DocketWriter:
 
     # Many matters
 
-    def _shown_field(self, *types: object) -> str | None:
+    def _shown_field(self, *types: type) -> str | None:
         """The first field of one of these types that the queue shows."""
         fields = ((one.entity.fields[name].type, name) for one in self._queue.lookups for name in one.fields)
-        return next((name for kind, name in fields if kind in types or type(kind) in types), None)
+        return next((name for kind, name in fields if type(kind) in types), None)
 
     def _docket(
         self, initial: State, rows: Sequence[tuple[str, str]], matters: Sequence[PlannedMatter], slack: float
@@ -405,7 +405,7 @@ class DocketWriter:
     def _rate(self, initial: State, planned: Matters) -> dict[str, "_Rated"]:
         """What dispatch rules go by, of matters in listed order."""
         latest = self._search.latest(initial, self._look(), planned)
-        date, kind = self._shown_field(DATE, MOMENT), self._shown_field(Choice)
+        date, kind = self._shown_field(Calendar), self._shown_field(Choice)
         shown = {key: row for _, key, _, row in self._queue_rows(initial)}
         return {
             key: _Rated(

@@ -12,16 +12,16 @@ from typing import Any, Final, Literal, cast
 
 import z3
 
+from lawtrace.environments.spec.clock import SECONDS_PER_DAY
 from lawtrace.environments.spec.logic import Cases
 from lawtrace.environments.spec.open_types import NUMBER
 from lawtrace.environments.spec.types import (
     BOOLEAN,
-    DATE,
     INTEGER,
     MINUTES_PER_DAY,
-    MOMENT,
     MONEY,
     TIME,
+    Calendar,
     ListOf,
     ObjectOf,
     ValueType,
@@ -31,12 +31,13 @@ from lawtrace.solver.logic.terms import Kind, Missing, Time, kind_of
 from lawtrace.solver.logic.terms import Value as Concrete
 from lawtrace.solver.search.smt.symbolic_logic import SymbolicLogic
 
-CALENDAR: Final[Mapping[type[ValueType], range]] = {
-    type(DATE): range(1, dt.date.max.toordinal() + 1),
-    type(MOMENT): range(MINUTES_PER_DAY, (dt.date.max.toordinal() + 1) * MINUTES_PER_DAY),
-    type(TIME): range(MINUTES_PER_DAY),
-}
-"""The types whose external form is a text in ascending order, with their internal forms."""
+
+def calendar_numbers(kind: ValueType) -> range | None:
+    """The internal forms of a type whose external form is a text in ascending order; None for others."""
+    if isinstance(kind, Calendar):
+        units = SECONDS_PER_DAY // kind.unit
+        return range(units, (dt.date.max.toordinal() + 1) * units)
+    return range(MINUTES_PER_DAY) if kind == TIME else None
 
 
 class Unsupported(Exception):
@@ -124,7 +125,7 @@ def from_internal(logic: SymbolicLogic, value_type: ValueType, value: Any) -> Sy
         return Symbolic("number", value, cast("int", value_type.decode(1)))
     if value_type == BOOLEAN:
         return Symbolic("boolean", value)
-    return Symbolic("string", value, calendar=value_type if type(value_type) in CALENDAR else None)
+    return Symbolic("string", value, calendar=None if calendar_numbers(value_type) is None else value_type)
 
 
 def alternatives_of(logic: SymbolicLogic, value_type: ValueType, value: Any) -> Alternatives:  # noqa: ANN401 (internal form)
@@ -142,7 +143,7 @@ def _constant(logic: SymbolicLogic, value_type: ValueType, value: Any) -> Any:  
     if not z3.is_int_value(value):
         return value
     number = value.as_long()
-    is_text = value_type not in (MONEY, INTEGER, NUMBER) and type(value_type) not in CALENDAR
+    is_text = value_type not in (MONEY, INTEGER, NUMBER) and calendar_numbers(value_type) is None
     return logic.word(number) if is_text else number
 
 

@@ -17,8 +17,8 @@ from typing import Any, Final, cast
 
 import z3
 
-from lawtrace.environments.spec.clock import EPOCH_DAY, EPOCH_MOMENT, SECONDS_PER_DAY
-from lawtrace.environments.spec.types import DATE, MOMENT, ValueType, WrongFormat
+from lawtrace.environments.spec.clock import SECONDS_PER_DAY
+from lawtrace.environments.spec.types import Calendar, WrongFormat
 from lawtrace.environments.spec.types import Value as Truth
 from lawtrace.solver.logic.conditions import MIRRORED, TEXTS, Operator, compare
 from lawtrace.solver.logic.syntax import AggregateFunction
@@ -26,7 +26,6 @@ from lawtrace.solver.logic.terms import FUNCTIONS, Time, calculate, elements_of,
 from lawtrace.solver.logic.terms import Value as Concrete
 from lawtrace.solver.monitoring.totals import summarise
 from lawtrace.solver.search.smt.open_values import (
-    CALENDAR,
     NO_VALUE,
     Alternatives,
     OpenList,
@@ -34,6 +33,7 @@ from lawtrace.solver.search.smt.open_values import (
     Symbolic,
     SymbolicValue,
     Unsupported,
+    calendar_numbers,
     is_open,
     singleton,
     value_kind,
@@ -116,7 +116,7 @@ class SymbolicValues:
         if not isinstance(left, Symbolic):
             raise TypeError(left)
         if isinstance(right, Symbolic):
-            if _calendar(left) is not _calendar(right):
+            if left.calendar != right.calendar:
                 raise Unsupported("open values of different kinds")
             return True if left.expression.eq(right.expression) else left.expression == right.expression
         if left.calendar is not None:
@@ -145,10 +145,12 @@ class SymbolicValues:
         if not isinstance(left, Symbolic) or left.calendar is None:
             return self._tabulated(operator, left, right)
         if isinstance(right, Symbolic):
-            if _calendar(left) is not _calendar(right):
+            if left.calendar != right.calendar:
                 raise Unsupported("the order of texts of different kinds")
             return self._ordered(Symbolic("number", left.expression), operator, Symbolic("number", right.expression))
-        numbers, calendar = CALENDAR[type(left.calendar)], left.calendar
+        calendar, numbers = left.calendar, calendar_numbers(left.calendar)
+        if numbers is None:
+            raise TypeError(calendar)
         find = bisect_left if operator in ("<", ">=") else bisect_right
         place = find(numbers, cast("str", right), key=lambda number: cast("str", calendar.encode(number)))
         first = numbers.start + place  # the first number whose text is not below, or is above
@@ -222,11 +224,9 @@ class SymbolicValues:
         match value:
             case Symbolic("string", calendar=None):
                 return self.apply("date", value)
-            case Symbolic("string", expression, calendar=calendar):
-                if isinstance(calendar, type(DATE)):
-                    return singleton(Symbolic("time", (expression - EPOCH_DAY) * SECONDS_PER_DAY))
-                if isinstance(calendar, type(MOMENT)):
-                    return singleton(Symbolic("time", (expression - EPOCH_MOMENT) * 60))
+            case Symbolic("string", expression, calendar=Calendar() as calendar):
+                return singleton(Symbolic("time", calendar.seconds(expression)))
+            case Symbolic("string"):
                 return NO_VALUE
             case str():
                 return singleton(FUNCTIONS["date"].apply(value))
@@ -414,10 +414,6 @@ def elements(value: SymbolicValue) -> Sequence[tuple[Truth, SymbolicValue]]:
 
 def _is_counted(value: SymbolicValue) -> bool:
     return value.counted if isinstance(value, OpenList) else True
-
-
-def _calendar(value: Symbolic) -> type[ValueType] | None:
-    return None if value.calendar is None else type(value.calendar)
 
 
 def _raw(value: SymbolicValue) -> Any:  # noqa: ANN401 (an expression or a truth)

@@ -13,10 +13,12 @@ from lawtrace.environments.spec.types import (
     DATE,
     INTEGER,
     MOMENT,
+    MOMENT_FORMS,
     MONEY,
     TEXT,
     TEXTS,
     TIME,
+    Calendar,
     ListOf,
     ObjectOf,
     ValueType,
@@ -24,6 +26,7 @@ from lawtrace.environments.spec.types import (
     WrongType,
 )
 from lawtrace.schemas.events import Json
+from lawtrace.solver.logic.terms import parse_date
 
 PAYEE_IDS = ListOf(PAYEE_ID)
 ALL: tuple[ValueType, ...] = (
@@ -65,12 +68,15 @@ def test_money_is_exact_to_the_cent(cents: int) -> None:
     assert MONEY.decode(float(f"{cents / 100:.2f}")) == cents
 
 
-@given(st.datetimes())
-def test_moments_are_whole_minutes(moment: dt.datetime) -> None:
-    text = moment.replace(second=0, microsecond=0).isoformat(" ")[:16]
-    assert MOMENT.encode(MOMENT.decode(text)) == text
-    later = moment + dt.timedelta(minutes=90) if moment.year < 9999 else moment
-    assert MOMENT.decode(later.isoformat(" ")[:16]) - MOMENT.decode(text) == (90 if moment.year < 9999 else 0)
+@given(st.datetimes(max_value=dt.datetime(9999, 12, 31)), st.sampled_from(MOMENT_FORMS))
+def test_moments_are_whole_minutes_or_seconds(moment: dt.datetime, form: str) -> None:
+    kind, width = Calendar(form), 19 if "ss" in form else 16
+    text, later = (
+        f"{time.isoformat(form[10])[:width]}{form[width:]}" for time in (moment, moment + dt.timedelta(minutes=90))
+    )
+    assert kind.encode(kind.decode(text)) == text
+    assert (kind.decode(later) - kind.decode(text)) * kind.unit == 90 * 60
+    assert kind.seconds(kind.decode(text)) == parse_date(text)
 
 
 @given(st.dates())

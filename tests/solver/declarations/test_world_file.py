@@ -117,6 +117,11 @@ rows.first = { table = "orders", where = "row.order_id in orders" }
 insert = "lines"
 each = "items"
 set = { order_id = "first.order_id", item = "item", price = "1.0", count = "len(items)" }
+[[tools.Add.effects]]
+insert = "lines"
+each = "orders"
+rows.order = { table = "orders", where = "row.order_id == item" }
+set = { order_id = "item", item = "order.status", price = "order.fee", count = "1" }
 [[agenda]]
 table = "orders"
 at = "due"
@@ -175,7 +180,8 @@ def test_effects(shop: Session) -> None:
     assert not [*shop.state.rows("lines")]
     before = shop.now
     assert told(shop, "Add", orders=keys, items=["bag", "tie"]) == {}
-    assert [(row.values["item"], row.values["count"]) for row in shop.state.rows("lines")] == [("bag", 2), ("tie", 2)]
+    added = [(row.values["item"], row.values["count"], row.values["price"]) for row in shop.state.rows("lines")]
+    assert added == [("bag", 2, 100), ("tie", 2, 100), ("cancelled", 1, 0), ("cancelled", 1, 500)]
     assert shop.now - before == 7200
     assert told(shop, "Add", orders=keys, items=["hat"]) == "TooFew: No items."
     assert str(told(shop, "Add", orders=["O"], items=["bag"])).startswith("NotFoundException")
@@ -196,6 +202,7 @@ def test_effects(shop: Session) -> None:
         ('summary = "Finds', 'sumary = "Finds', r"line \d+, column 1: `summary` is missing; is `sumary` meant"),
         ('key = "flights"', 'key = "flight"', r"column 37: 'flight' is not known; did you mean 'flights'"),
         ("days = [-60, -5]", 'days = ["a", "b"]', "`days` needs two whole numbers"),
+        ('date = "date"', 'date = { moment = "YYYY-MM" }', r"no form of a moment: 'YYYY-MM'; the forms are "),
         ("share = 0.5", 'share = "often"', "`share` is how often users state it"),
         ("between = [20.00, 180.00]", "betwen = [20.00]", r"column 39: `betwen` is not a .*; did you mean 'between'"),
         ('type = "money", one_of', 'type = "mony", one_of', r"'mony' is no type; did you mean 'money'"),
@@ -247,8 +254,16 @@ def test_contrast_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
 
 TILL = """
 summary = "A till."
-[tables.bills]
-fields = { bill_id = "text", sum = "money", tip = "money?", paid = "boolean?", note = "text?", due = "date?" }
+[tables.bills.fields]
+bill_id = "text"
+sum = "money"
+tip = "money?"
+paid = "boolean?"
+note = "text?"
+due = "instant?"
+opened = "instant"
+[types]
+instant = { moment = "YYYY-MM-DDTHH:mm:ssZ" }
 [[initial]]
 table = "bills"
 number = [2, 4]
@@ -256,6 +271,7 @@ number = [2, 4]
 bill_id.unused = ["b1", "b2", "b3", "b4"]
 bill_id.in = "bills.bill_id"
 sum = { between = [1.00, 9.00] }
+opened = { between = ["2026-03-02T08:59:58Z", "2026-03-02T09:00:03Z"] }
 [tools.Tip]
 summary = "Changes a bill."
 step = "Tip {tip} on {bill_id}."
@@ -290,11 +306,11 @@ outcome = "{bill_id} is set."
 rows.bill = { table = "bills", where = "row.bill_id == bill_id" }
 parameters.bill_id = { field = "bills.bill_id" }
 parameters.tip = { type = "money", between = [0.50, 3.00] }
-fails = [{ when = "bill.tip + 1.0 > tip", text = "It is less." }]
+fails = [{ when = "bill.tip + 1.0 > tip or now < bill.opened or bill.due <= today + 1d", text = "It is less." }]
 [[tools.Set.effects]]
 update = "bills"
 where = 'row.sum > 3.0 or row.bill_id == bill_id or lower(row.note) == "cash"'
-set = { tip = "tip", note = '"Cash"' }
+set = { tip = "tip", note = '"Cash"', due = "now + 61s" }
 [tools.Set.results]
 success = { success = true }
 bills = { rows = "bills", where = "row.tip == tip" }
