@@ -13,6 +13,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -192,8 +193,9 @@ def read_usable_tasks(path: Path, env: str | None = None) -> tuple[UsableRows[Ta
     domain = recorded_domain(path, "tasks", read.rows[0].environment, env)
     usable = UsableRows[Task](problems=read.problems)
     seen: set[str] = set()
+    rules_problem = cache(partial(_rules_problem, domain.environment))  # the tasks of a file mostly share their rules
     for place, task in zip(read.places, read.rows, strict=True):
-        problem = _task_problem(domain.environment, task, seen)
+        problem = _task_problem(domain.environment, task, seen) or rules_problem(task.rules)
         if problem is None:
             usable.add(place, task)
             seen.add(task.id)
@@ -231,10 +233,17 @@ def _task_problem(environment: Environment, task: Task, seen: set[str]) -> str |
             f"{environment.version}, with other tools and rules; use the lawtrace of its release, or build tasks again"
         )
     try:
-        check_rules(task.rules, environment)
         task.initial(environment)
         task.end_states(environment)
         question_groups(task.rules, {name for end in task.ends for name in end.under})
+    except InputError as error:
+        return str(error)
+    return None
+
+
+def _rules_problem(environment: Environment, rules: tuple[Rule, ...]) -> str | None:
+    try:
+        check_rules(rules, environment)
     except InputError as error:
         return str(error)
     return None
