@@ -223,6 +223,8 @@ def _check_tool_roles(environment: Environment, rules: Sequence[Rule]) -> Iterat
             "give a compliance tool a parameter FromTrace('pending_events', pending_events)",
         )
     named = {atom.tool for atom in s.atoms_of(rule.parsed for rule in rules)}
+    judged = [tool for tool in environment.tools.values() if tool.name in named]
+    shown = {table for tool in judged for term in tool.terms for table in tables_of(term)}
     for tool in environment.tools.values():
         place = f"tool {tool.name!r}"
         if tool.compliance and not tool.leak_words:
@@ -231,10 +233,11 @@ def _check_tool_roles(environment: Environment, rules: Sequence[Rule]) -> Iterat
                 "it is a compliance tool without leak words, so an instruction may ask for it in other words",
                 "list the stems of the words that would reveal it",
             )
-        if (tool.compliance or tool.critical) and tool.name not in named and isinstance(tool.duration, int):
+        is_judged = tool.name in named or bool(environment.changed_tables(tool) & shown)
+        if (tool.compliance or tool.critical) and not is_judged and isinstance(tool.duration, int):
             kind = "a compliance tool" if tool.compliance else "critical"
-            remedy = "write the rule that it serves, or remove the mark"
-            yield DeclarationIssue(place, f"it is {kind}, but no rule names it", remedy)
+            what = f"it is {kind}, but no rule names it, and no tool that a rule names shows what it changes"
+            yield DeclarationIssue(place, what, "write the rule that it serves, or remove the mark")
 
 
 def _check_provisions(rules: Sequence[Rule], regulation: Regulation) -> Iterator[DeclarationIssue]:

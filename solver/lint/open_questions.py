@@ -15,14 +15,15 @@ def sort_by_interpretations(
 ) -> tuple[list[RuleFinding], list[str]]:
     """The findings about rules that hold together under some interpretation, and sentences about the others.
 
-    Of those that never hold together only a conflict matters: then no course is lawful under all readings.
+    Of those that never hold together only a conflict matters: then no course is lawful under all readings. What was not
+    decided was asked of each rule by itself.
     """
     groups, by_id = question_groups(rules), {rule.id: rule for rule in rules}
     kept: list[RuleFinding] = []
     sentences: list[str] = []
     for finding in findings:
         concerned = [by_id[name] for name in (*finding.rules, *finding.reasons)]
-        if are_compatible(groups, concerned):
+        if finding.kind == "undecided" or are_compatible(groups, concerned):
             kept.append(finding)
         elif finding.kind == "conflict":
             names = dict.fromkeys(name for rule in concerned for name in rule.under)

@@ -190,8 +190,9 @@ def find_redundant_rules(analysis: _Analysis, candidates: Sequence[str], settled
     """
     search, left = analysis.search, list(candidates)
     asked = [rule for rule in candidates if rule not in settled]
-    # Of equivalent rules with time the first is kept.
-    for rule in [*filter(search.bodies.__contains__, asked), *filter(search.timed.__contains__, reversed(asked))]:
+    # Of equivalent rules with time the first is kept. Readings come first, since the budget may not last.
+    timed = sorted(filter(search.timed.__contains__, reversed(asked)), key=lambda rule: not search.rules[rule].under)
+    for rule in [*filter(search.bodies.__contains__, asked), *timed]:
         others = [one for one in left if one != rule and holds_whenever(search.rules[one], search.rules[rule])]
         answer = analysis.ask("is implied by others", rule, search.violation(rule), others, free=True)
         if isinstance(answer, Found):

@@ -261,6 +261,14 @@ def test_shipped_environments_have_no_issues(name: str) -> None:
     assert lint_declaration(domain.environment, load_rules(domain.rules_file), domain.regulation) == ()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["payments", "clinic"])
+def test_of_large_environments_nothing_but_questions_is_left(name: str) -> None:
+    domain = load_domain(name)
+    issues = lint_declaration(domain.environment, load_rules(domain.rules_file), domain.regulation)
+    assert [issue for issue in issues if not issue.undecided] == []
+
+
 def test_rules_without_provisions() -> None:
     unfounded = Rule(id="mine", formula="!((!FindBooking) U PayCompensation)", provisions=("Section 3.2",))
     places = {flaw.place: flaw.what for flaw in found(rules=(*RULES, unfounded))}

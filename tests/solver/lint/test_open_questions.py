@@ -23,6 +23,16 @@ def test_readings_make_a_difference(readings: tuple[str, ...], kinds: list[str])
     assert [finding.kind for finding in found.findings] == kinds
 
 
+def test_what_a_budget_left_open_is_not_called_equal(monkeypatch: pytest.MonkeyPatch) -> None:
+    timed = [
+        rule("soon", "G(PayBill -> F[<= 1h] RecordAuditEvent)", "strict"),
+        rule("later", "G(PayBill -> F[<= 2h] RecordAuditEvent)", "lenient"),
+    ]
+    assert analyse_rules(BANKING, timed).findings == ()
+    monkeypatch.setattr("lawtrace.solver.lint.rule_sets.MAX_STEPS", 1)
+    assert {finding.kind for finding in analyse_rules(BANKING, timed).findings} == {"undecided"}
+
+
 def test_a_reading_that_a_rule_without_questions_settles_makes_none() -> None:
     found = analyse_rules(BANKING, [rule("always", FIRST), rule("first", FIRST, "strict")])
     assert {finding.kind for finding in found.findings} == {"equivalent", "unseparated"}
