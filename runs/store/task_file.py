@@ -11,7 +11,7 @@ be concatenated.
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from functools import cache, partial
 from itertools import chain
@@ -126,9 +126,8 @@ ERRATA = "errata.jsonl"
 
 def find_release(place: Path) -> Path:
     """The folder of a release that is meant by its name; another path as it is."""
-    return (
-        RELEASES / place if not place.exists() and place.name == str(place) and (RELEASES / place).is_dir() else place
-    )
+    named = RELEASES / place
+    return named if place.name == str(place) and not place.exists() and named.is_dir() else place
 
 
 def find_task_file(place: Path, environment: str) -> Path:
@@ -140,8 +139,6 @@ def find_task_file(place: Path, environment: str) -> Path:
     if not place.exists():
         releases = (path.name for path in RELEASES.glob("*") if path.is_dir())
         raise InputError(f"{place}: no such task file, run or release{near_names(place.name, releases)}")
-    if place.suffix == ".parquet":
-        raise InputError(f"{place}: a table for other programs; give {place.with_suffix('.jsonl')}, the tasks")
     if not place.is_dir():
         return place
     released = (place / "manifest.json").exists()
@@ -193,9 +190,9 @@ def read_usable_tasks(path: Path, env: str | None = None) -> tuple[UsableRows[Ta
     domain = recorded_domain(path, "tasks", read.rows[0].environment, env)
     usable = UsableRows[Task](problems=read.problems)
     seen: set[str] = set()
-    rules_problem = cache(partial(_rules_problem, domain.environment))  # the tasks of a file mostly share their rules
+    check = cache(partial(check_rules, environment=domain.environment))  # the tasks of a file mostly share their rules
     for place, task in zip(read.places, read.rows, strict=True):
-        problem = _task_problem(domain.environment, task, seen) or rules_problem(task.rules)
+        problem = _task_problem(domain.environment, task, seen, check)
         if problem is None:
             usable.add(place, task)
             seen.add(task.id)
@@ -222,7 +219,9 @@ def recorded_domain(path: Path, rows: str, name: str, env: str | None) -> Domain
     return domain
 
 
-def _task_problem(environment: Environment, task: Task, seen: set[str]) -> str | None:
+def _task_problem(
+    environment: Environment, task: Task, seen: set[str], check: Callable[[tuple[Rule, ...]], None]
+) -> str | None:
     if task.id in seen:
         return "this id occurs twice; a verdict would be ambiguous"
     if task.environment != environment.name:
@@ -233,17 +232,10 @@ def _task_problem(environment: Environment, task: Task, seen: set[str]) -> str |
             f"{environment.version}, with other tools and rules; use the lawtrace of its release, or build tasks again"
         )
     try:
+        check(task.rules)
         task.initial(environment)
         task.end_states(environment)
         question_groups(task.rules, {name for end in task.ends for name in end.under})
-    except InputError as error:
-        return str(error)
-    return None
-
-
-def _rules_problem(environment: Environment, rules: tuple[Rule, ...]) -> str | None:
-    try:
-        check_rules(rules, environment)
     except InputError as error:
         return str(error)
     return None

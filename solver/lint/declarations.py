@@ -210,11 +210,8 @@ def _check_phrase(
 def _check_tool_roles(environment: Environment, rules: Sequence[Rule]) -> Iterator[DeclarationIssue]:
     """Compliance tools and events that do not fit together."""
     if not environment.compliance_tools:
-        what, remedy = (
-            "no tool is a compliance tool, so masking hides nothing",
-            "mark the tools that only serve the rules",
-        )
-        yield DeclarationIssue("tools", what, remedy)
+        what = "no tool is a compliance tool, so masking hides nothing"
+        yield DeclarationIssue("tools", what, "mark the tools that only serve the rules")
     records = any(isinstance(p.source, FromTrace) for tool in environment.tools.values() for p in tool.parameters)
     if environment.event_names and not records:
         yield DeclarationIssue(

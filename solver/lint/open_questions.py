@@ -15,8 +15,7 @@ def sort_by_interpretations(
 ) -> tuple[list[RuleFinding], list[str]]:
     """The findings about rules that hold together under some interpretation, and sentences about the others.
 
-    Of those that never hold together only a conflict matters: then no course is lawful under all readings. What was not
-    decided was asked of each rule by itself.
+    Of those that never hold together only a conflict matters: then no course is lawful under all readings.
     """
     groups, by_id = question_groups(rules), {rule.id: rule for rule in rules}
     kept: list[RuleFinding] = []

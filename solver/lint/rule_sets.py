@@ -37,11 +37,7 @@ from lawtrace.solver.trace_notation import tell_session
 
 MAX_STEPS: Final = 400_000
 """How many steps all questions about a rule set may take together, each counted once for every rule it is tried on."""
-
-
-def make_budget() -> Budget:
-    """For all questions about a rule set."""
-    return Budget(MAX_STEPS, why="the questions about this rule set take too many steps; check fewer rules at a time")
+TOO_MANY: Final = "the questions about this rule set take too many steps; check fewer rules at a time"
 
 
 @dataclass(slots=True)
@@ -295,7 +291,7 @@ def _rule_search(
         read_tools(environment),
         lambda: Prover(free, environment_scope(environment) if environment.simulated else free),
         progress,
-        budget=make_budget(),
+        budget=Budget(MAX_STEPS, why=TOO_MANY),
     )
 
 

@@ -40,15 +40,6 @@ def test_last_fenced_block_is_the_answer() -> None:
         'I rest on {"passage": "F1"}, so {"accepted": true, "because": "{braces}"} it is {done}',
         '<think>{"accepted": false}</think>{"accepted": true}',
         '{"accepted": true, "because": "two\nlines"}',
-    ],
-)
-def test_braces_in_surrounding_text_are_ignored(text: str) -> None:
-    assert parse_answer(text, Opinion).accepted is True
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
         '{"accepted": true,}',
         "{'accepted': true}",
         '{accepted: true, because: "x", /* so */ }',
@@ -56,7 +47,7 @@ def test_braces_in_surrounding_text_are_ignored(text: str) -> None:
         'I say {"accepted": true, "because": "a, b,",} and no more',
     ],
 )
-def test_json5_is_accepted(text: str) -> None:
+def test_braces_around_it_and_json5_are_accepted(text: str) -> None:
     assert parse_answer(text, Opinion).accepted is True
 
 

@@ -101,47 +101,19 @@ def test_the_result_is_the_key_of_a_new_row_or_null() -> None:
     assert (failed.outcome, failed.result, same) == ("failed", {"id": None, "success": False}, STATE)
 
 
+def with_part(name: str, field: str) -> Tool:
+    part = NestedRows(name, "-", BOOKINGS, lambda r, b: constant(True), (field,))
+    rows = RowsResult("r", "-", ROOMS, lambda r: constant(True), ("name",), parts=(part,))
+    return Tool("T", "-", results=(rows,), phrases=Phrases("-"))
+
+
 @pytest.mark.parametrize(
     ("tool", "message"),
     [
         (Tool("T", "-", results=(KeyResult("id", "-", BOOKINGS),), phrases=Phrases("-")), "must insert exactly one"),
         (Tool("T", "-", parameters=(AT, WHERE), raises=(INVALID,), phrases=Phrases("-")), "must come before it"),
-        (
-            Tool(
-                "T",
-                "-",
-                results=(
-                    RowsResult(
-                        "r",
-                        "-",
-                        ROOMS,
-                        lambda r: constant(True),
-                        ("name",),
-                        parts=(NestedRows("name", "-", BOOKINGS, lambda r, b: constant(True), ("at",)),),
-                    ),
-                ),
-                phrases=Phrases("-"),
-            ),
-            "has the field 'name' twice",
-        ),
-        (
-            Tool(
-                "T",
-                "-",
-                results=(
-                    RowsResult(
-                        "r",
-                        "-",
-                        ROOMS,
-                        lambda r: constant(True),
-                        ("name",),
-                        parts=(NestedRows("p", "-", BOOKINGS, lambda r, b: constant(True), ("size",)),),
-                    ),
-                ),
-                phrases=Phrases("-"),
-            ),
-            "'p' lists the field 'size'",
-        ),
+        (with_part("name", "at"), "has the field 'name' twice"),
+        (with_part("p", "size"), "'p' lists the field 'size'"),
     ],
 )
 def test_invalid_results_are_refused(tool: Tool, message: str) -> None:

@@ -36,7 +36,6 @@ FILES = {
     "empty/README": "",
     "desk/laws.toml": "",
     "table.toml": "[[rule]]\nid = 'a'\n",
-    "newer.parquet": "",
     "waiting/variants.jsonl": '{"number":1,"name":"a","changes":{},"models":[],"ended":"not made yet","made_by":{}}\n',
     "logs/quickstart/README": "",
 }
@@ -65,7 +64,6 @@ ROWS = (
     Row("messages nosuch", 2, ("known are account-draft, account-draft-blind, banking",)),
     Row("run --model replay:pairs-payment#solver", 2, ("pairs-payment: no folder", "did you mean 'pairs-payments'")),
     Row("run --tasks 1.4", 2, ("1.4: no such task file, run or release",)),
-    Row("run --tasks newer.parquet", 2, ("newer.parquet: a table for other programs; give newer.jsonl, the tasks",)),
     Row("grade run", 2, ("run: has no attempts; to judge programs, give --tasks run and --programs FILE",)),
     Row("rules check --rules table.toml", 2, ("table.toml: has 'rule'; expected nothing but [[rules]] tables",)),
     Row("run payments", 2, ("payments: no such file; did you mean recipes/payments.toml?",)),

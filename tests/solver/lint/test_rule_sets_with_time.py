@@ -65,7 +65,11 @@ KEYED = [f"forall x: G(t{n % 3}(p == x) -> F[<= {n + 1}d] t{(n + 1) % 3}(p == x)
 @pytest.mark.parametrize("formulas", [COUNTS, DEADLINES, KEYED], ids=["counts", "deadlines", "keyed deadlines"])
 def test_questions_about_a_rule_set_end_within_its_steps(formulas: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     whole = Budget(5_000, why="the steps are spent")
-    monkeypatch.setattr(rule_sets, "make_budget", lambda: whole)
+
+    def make(_: int, why: str) -> Budget:
+        return whole
+
+    monkeypatch.setattr(rule_sets, "Budget", make)
     found = [finding for finding in analysed(*formulas).findings if finding.kind == "undecided"]
     assert -1_000 < whole.left < 0
     assert any(finding.message.endswith(": the steps are spent") for finding in found)
