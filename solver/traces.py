@@ -127,6 +127,13 @@ def drop_calls(calls: Sequence[PlannedCall], numbers: Iterable[int]) -> tuple[Pl
     return tuple(call.renumbered(new_number) for number, call in enumerate(calls) if number not in dropped)
 
 
+def in_order(calls: Sequence[PlannedCall], order: Sequence[int]) -> tuple[PlannedCall, ...]:
+    """The calls with those of these indices first. Each has to come after those that it reads from."""
+    whole = [*order, *(number for number in range(len(calls)) if number not in order)]
+    new_number = {number: place for place, number in enumerate(whole)}
+    return tuple(calls[number].renumbered(new_number) for number in whole)
+
+
 def without_call(calls: Sequence[PlannedCall], number: int) -> tuple[PlannedCall, ...]:
     """The calls without one of them and those that read its result, directly or not."""
     dropped = {number}

@@ -33,11 +33,13 @@ Ending = Literal["accepted", "wording", "reading", "evaluator", "failure"]
 
 @dataclass(frozen=True, slots=True)
 class InstructionResult:
-    """The result of the conversation. ``instruction`` is None unless a draft was accepted."""
+    """The result of the conversation. ``instruction`` is None unless a draft was accepted; ``why``: what was objected
+    to the last one."""
 
     instruction: Instruction | None
     rounds: int
     ending: Ending
+    why: str = ""
 
 
 async def write_instruction(
@@ -109,7 +111,8 @@ async def write_instruction(
     drafts = [content for _, content in messages if isinstance(content, roles.Draft)]
     ending = _ending(messages, evaluator=evaluator)
     accepted = instruction_of(drafts[-1]) if ending == "accepted" else None
-    return InstructionResult(accepted, len(drafts), ending)
+    why = next((one.objections[0] for _, one in messages[-1:] if isinstance(one, Objections) and one.objections), "")
+    return InstructionResult(accepted, len(drafts), ending, why)
 
 
 def _next_speaker(messages: Sequence[Utterance], most_rounds: int, *, evaluator: bool) -> str | None:

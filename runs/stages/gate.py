@@ -6,8 +6,8 @@
                    declines, doing what is asked breaks the law under all interpretations: what only gives a right to
                    refuse is no ground
     something      the target state differs from the initial one
-    open order     what the calls change does not depend on their order, and no rule that no text states in full
-                   applies where a goal leaves the order of several changes open
+    open order     where a goal leaves the order of two changes open, what they change does not depend on it, and the
+                   other order breaks no rule that no text states in full
     needed         without any one of its compliance calls the reference breaks a rule, and no program with just the
                    calls that an instruction asks for is a success
     refusal        where no end is a refusal, no refusal without a thought passes (`baseline:refuse` with each reason)
@@ -19,7 +19,7 @@ first failure, so checks that cost little come first.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from random import Random
@@ -37,9 +37,8 @@ from lawtrace.schemas.findings import HabitRow
 from lawtrace.schemas.quality_rows import Check, QualityFinding
 from lawtrace.solver.coverage.changes import undetected_changes
 from lawtrace.solver.habits.refusals import reasons_to_decline, refusing_session
-from lawtrace.solver.masking.goals import depends_on_order
+from lawtrace.solver.masking.goals import depends_on_order, open_orders
 from lawtrace.solver.masking.instructions import requested_calls
-from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import PlannedCall, Trace, replay, without_call
 
 DRAWN_STATES: Final = 200
@@ -67,12 +66,12 @@ def failed(check: Check, detail: str, style: Style | None = None) -> QualityFind
 
 
 def gate_findings(
-    environment: Environment, sides: Sequence[Side], ungrounded: Collection[str], *, thorough: bool = True
+    environment: Environment, sides: Sequence[Side], ungrounded: Mapping[str, str], *, thorough: bool = True
 ) -> Iterator[tuple[str, QualityFinding]]:
     """The findings on a task, or on the sides of a contrast pair, each with the id of its task.
 
-    `ungrounded`: the rules that no text states in full. `thorough`: whether to also look, in a task that is in no pair,
-    for compliance calls that may be late or about another object.
+    `ungrounded`: the rules that no text states in full, with what is not said. `thorough`: whether to also look, in a
+    task that is in no pair, for compliance calls that may be late or about another object.
     """
     for find in (_reference, _order, _needed, _refusal):
         for side in sides:
@@ -85,7 +84,7 @@ def gate_findings(
             yield side.task.id, failed("compliance needed", f"with {change} every rule is still kept")
 
 
-def _reference(environment: Environment, side: Side, _: Collection[str]) -> Iterator[QualityFinding]:
+def _reference(environment: Environment, side: Side, _: Mapping[str, str]) -> Iterator[QualityFinding]:
     task, trace = side.task, side.reference
     target = task.target(environment)
     for difference in compare_states(environment, trace.initial, target, trace.final):
@@ -145,36 +144,24 @@ def _may_be_done(environment: Environment, side: Side, calls: Sequence[PlannedCa
     return legality == "lawful" or (side.task.harbour is None and legality != "unlawful")
 
 
-def _order(environment: Environment, side: Side, ungrounded: Collection[str]) -> Iterator[QualityFinding]:
+def _order(environment: Environment, side: Side, ungrounded: Mapping[str, str]) -> Iterator[QualityFinding]:
     if "goal" not in side.styles or not side.task.calls:
         return
-    if depends_on_order(environment, side.reference):
-        yield failed("open order", "what it changes depends on an order that a goal cannot say", "goal")
-    if rules := rules_behind_open_order(environment, side.reference.events, _triggered(side), ungrounded):
-        detail = f"the goal leaves the order of its changes open, and no text states {rules}"
-        yield failed("open order", detail, "goal")
+    either, trace = "may come in either order in a goal", side.reference
+    if order := depends_on_order(environment, trace):
+        yield failed("open order", f"{order} {either}, and what they change depends on it", "goal")
+    rules = [rule for rule in side.task.rules if rule.id in ungrounded]
+    for order in open_orders(environment, trace.initial, trace.calls) if rules else ():
+        broken = [
+            {one.rule for one in judge_rules(rules, session.events, (), end=session.end) if one.broken}
+            for session in order.sessions
+        ]
+        for rule in sorted(set[str].intersection(*broken)) if broken else ():
+            why = f"the other order breaks {rule}, and no text that a model under test reads has its {ungrounded[rule]}"
+            yield failed("open order", f"{order} {either}: {why}; say it in the policy, the manual or a tool", "goal")
 
 
-def _triggered(side: Side) -> list[Rule]:
-    verdicts = judge_rules(side.task.rules, side.reference.events, ())
-    triggered = {verdict.rule for verdict in verdicts if verdict.triggered}
-    return [rule for rule in side.task.rules if rule.id in triggered]
-
-
-def rules_behind_open_order(
-    environment: Environment, events: Sequence[Event], applicable: Iterable[Rule], ungrounded: Collection[str]
-) -> str:
-    """The rules on which a verdict may turn although no reader of the texts can know which order they demand.
-
-    They are the applicable rules with a constant that no text states (their ids are ``ungrounded``) and that see more
-    than one of the changes of these events, whose order a goal leaves open.
-    """
-    changes = [event.tool for event in events if event.tool in environment.changing_tools]
-    unknown = [rule for rule in applicable if rule.id in ungrounded]
-    return ", ".join(r.id for r in unknown if sum(r.counts_steps or tool in r.tools for tool in changes) > 1)
-
-
-def _needed(environment: Environment, side: Side, _: Collection[str]) -> Iterator[QualityFinding]:
+def _needed(environment: Environment, side: Side, _: Mapping[str, str]) -> Iterator[QualityFinding]:
     task, trace, asked = side.task, side.reference, side.asked
     breaking = partial(breaks_a_rule, environment, task.rules, trace.initial)
     for number, tool in enumerate(trace.tools):
@@ -193,7 +180,7 @@ def _contrast(environment: Environment, side: Side, other: Side) -> Iterator[Qua
     yield from _undrawn(environment, side)
 
 
-def _refusal(environment: Environment, side: Side, _: Collection[str]) -> Iterator[QualityFinding]:
+def _refusal(environment: Environment, side: Side, _: Mapping[str, str]) -> Iterator[QualityFinding]:
     if side.task.declined or any(end.declined for end in side.task.ends):
         return
     initial = side.reference.initial

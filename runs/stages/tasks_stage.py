@@ -221,7 +221,11 @@ def _accept_pair(built: BuiltTasks, fitness: _Fitness, rows: Request, pair: Writ
     environment = fitness.environment
     built.traces += len(rows)
     # A pair passes only if both of its instructions pass (P 4.2).
-    rejected = [f"{style}: {written.ending}" for style, written in pair.items() if written.instruction is None]
+    rejected = [
+        f"{style}: {written.ending}{written.why and f' ({written.why})'}"
+        for style, written in pair.items()
+        if written.instruction is None
+    ]
     if rejected:
         built.dropped[rejected[0]] += len(rows)
         return

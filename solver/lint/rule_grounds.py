@@ -14,7 +14,7 @@ one need no ground, nor does what a user's message says, which is not the reader
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -74,9 +74,9 @@ def find_ungrounded(environment: Environment, regulation: Regulation, rules: Seq
     return tuple(part for rule in rules for part in _find(environment, regulation, rule))
 
 
-def ungrounded_rules(environment: Environment, regulation: Regulation, rules: Sequence[Rule]) -> frozenset[str]:
-    """The ids of the rules with such a constant."""
-    return frozenset(one.rule for one in find_ungrounded(environment, regulation, rules) if one.decided)
+def ungrounded_rules(environment: Environment, regulation: Regulation, rules: Sequence[Rule]) -> Mapping[str, str]:
+    """The rules with such a constant, by id, each with the constant."""
+    return {one.rule: one.what for one in find_ungrounded(environment, regulation, rules) if one.decided}
 
 
 def _find(environment: Environment, regulation: Regulation, rule: Rule) -> Iterator[Ungrounded]:

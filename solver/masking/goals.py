@@ -4,7 +4,8 @@ A goal states an outcome, so changes that a later call undoes are not part of it
 again is left out, while the steps of a workflow keep both.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 from lawtrace.environments.runtime.session import Session
@@ -13,7 +14,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.schemas.events import Json
 from lawtrace.solver.masking.wording import has_outcome
-from lawtrace.solver.traces import PlannedCall, Trace, literal_calls
+from lawtrace.solver.traces import PlannedCall, Trace, completed_replay, drop_calls, in_order, literal_calls
 
 
 def goal_calls(environment: Environment, initial: State, calls: Sequence[PlannedCall]) -> tuple[int, ...]:
@@ -35,24 +36,51 @@ def goal_calls(environment: Environment, initial: State, calls: Sequence[Planned
     return _with_sources(calls, wanted)
 
 
-def depends_on_order(environment: Environment, trace: Trace) -> bool:
-    """Whether no goal can describe the trace, because its final state depends on the order of its changes.
+@dataclass(frozen=True, slots=True)
+class OpenOrder:
+    """Two changes whose order a goal leaves open, and sessions in which the second one comes before the first."""
 
-    A goal leaves the order open. An appointment that is moved twice ends where it was moved last: *moved to Monday* and
-    *moved to Tuesday* cannot both be goals. An order in which a call is refused does not count: the caller notices it.
+    first: str
+    second: str
+    sessions: tuple[Session, ...]
+
+    def __str__(self) -> str:
+        return f"two calls of {self.first}" if self.first == self.second else f"{self.first} and {self.second}"
+
+
+def open_orders(environment: Environment, initial: State, calls: Sequence[PlannedCall]) -> Iterator[OpenOrder]:
+    """The pairs of changes in calls that a goal leaves open. The calls in between come before both, or after both.
+
+    An order in which a call is refused does not count: the caller notices it.
     """
-    calls = literal_calls(environment, trace.calls)
-    needed = goal_calls(environment, trace.initial, calls)
-    changes = [number for number in needed if _may_change(environment, calls[number])]
+    changes = [number for number, call in enumerate(calls) if _may_change(environment, call)]
     for earlier, later in combinations(changes, 2):
         first = _with_sources(calls, [later])
         if earlier in first:
             continue
-        order = [number for number in needed if number < earlier or number in first]
-        states = _replay(environment, trace.initial, calls, [*order, *(n for n in needed if n not in order)])
-        if states and compare_states(environment, trace.initial, trace.final, states[-1]):
-            return True
-    return False
+        tied = [number for number in range(earlier, later) if earlier in _with_sources(calls, [number])]
+        orders = (
+            [number for number in range(later + 1) if number not in tied],
+            [number for number in range(later + 1) if number < earlier or number in first],
+        )
+        found = (completed_replay(environment, initial, in_order(calls, order)) for order in orders)
+        names = (calls[number].event.tool for number in (earlier, later))
+        yield OpenOrder(*names, tuple(session for session in found if session is not None))
+
+
+def depends_on_order(environment: Environment, trace: Trace) -> OpenOrder | None:
+    """The changes because of whose order no goal can describe the trace: its final state depends on it.
+
+    An appointment that is moved twice ends where it was moved last: *moved to Monday* and *moved to Tuesday* cannot
+    both be goals.
+    """
+    calls = literal_calls(environment, trace.calls)
+    needed = goal_calls(environment, trace.initial, calls)
+    calls = drop_calls(calls, set(range(len(calls))).difference(needed))
+    for order in open_orders(environment, trace.initial, calls):
+        if any(compare_states(environment, trace.initial, trace.final, one.state) for one in order.sessions):
+            return order
+    return None
 
 
 def _may_change(environment: Environment, call: PlannedCall) -> bool:
