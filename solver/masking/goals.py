@@ -64,8 +64,8 @@ def open_orders(environment: Environment, initial: State, calls: Sequence[Planne
             [number for number in range(later + 1) if number < earlier or number in first],
         )
         found = (completed_replay(environment, initial, in_order(calls, order)) for order in orders)
-        names = (calls[number].event.tool for number in (earlier, later))
-        yield OpenOrder(*names, tuple(session for session in found if session is not None))
+        sessions = tuple(session for session in found if session is not None)
+        yield OpenOrder(calls[earlier].event.tool, calls[later].event.tool, sessions)
 
 
 def depends_on_order(environment: Environment, trace: Trace) -> OpenOrder | None:

@@ -148,7 +148,8 @@ class DocketWriter:
                     return found
         if len(matters) < size:
             return self._without(f"a queue of {len(rows)} has fewer than {size} matters that can be used")
-        return self._without("no choice of the matters of a state is hard") if not tried else None
+        reason = "each choice of matters is in time in some simple order, or in none: change deadlines or slow steps"
+        return self._without(reason) if not tried else None
 
     def _hard(
         self,

@@ -25,6 +25,7 @@ from lawtrace.solver.planner.schedules import NoSchedule, ScheduleSearch
 from lawtrace.solver.rules import load_rules
 from lawtrace.solver.traces import PlannedCall, print_program
 from tests.support.parcel_office import OFFICE
+from tests.support.shell import Shell
 
 PERMITS = load_domain(str(Path(__file__).parents[2] / "examples" / "permit_office"))
 RULES = load_rules(PERMITS.rules_file)
@@ -150,6 +151,21 @@ def test_the_instruction_names_no_matter_and_says_when_the_session_ends() -> Non
 def test_a_world_without_a_queue_has_no_dockets() -> None:
     with pytest.raises(SearchError, match="lists the open matters"):
         find_queue(OFFICE)
+
+
+@pytest.mark.slow
+def test_dockets_of_a_world_as_data(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lawtrace, desk = Shell(monkeypatch, capsys), Path(__file__).parents[1] / "data" / "claim_desk"
+    made = ("--matters", 3, "--slack", 0.3, "--count", 1, "--out", "dockets.jsonl")
+    lawtrace.json("tasks", "build", "--env", desk, *made)
+    done = lawtrace.json("run", "--tasks", "dockets.jsonl", "--env", desk, "--out", "run")
+    assert done["outcomes"]["baseline:reference/goal/safe_success"] == 1
+    code, out, _ = lawtrace("report", "run", "--env", desk)
+    matters = [line.split() for line in out.splitlines()]
+    assert (code, ["baseline:reference", "100.0", "%", "1", "1", "0"] in matters) == (0, True)
 
 
 @pytest.mark.slow

@@ -43,7 +43,7 @@ def found(*tasks: Task) -> set[tuple[str, str]]:
             )
         )
     return {
-        (task, f"{finding.check}: {finding.detail}") for task, finding in gate_findings(domain.environment, sides, ())
+        (task, f"{finding.check}: {finding.detail}") for task, finding in gate_findings(domain.environment, sides, {})
     }
 
 
