@@ -159,9 +159,10 @@ def _shown(result: WorldResult, fidelity: DraftFidelity, out: Path) -> Iterator[
     ):
         yield _fidelity(what, found)
     complete = sum(not undeclared for undeclared in tools.values())
+    folder = out if out.is_absolute() else f"./{out}"
     yield (
         f"{complete} of {len(tools)} tools are complete, {len(result.rules)} rules, "
-        f"{result.drafted.drafts} drafts. Written: {out}; next: `lawtrace env check {out}`"
+        f"{result.drafted.drafts} drafts. Written: {out}; next: `lawtrace env check {folder}`"
     )
 
 
