@@ -240,16 +240,16 @@ def test_the_recorded_draft(lawtrace: Shell) -> None:
     """It is replayed word for word, and compared with calls that its writer did not see."""
     inputs = Path(__file__).parents[3] / "examples" / "account_assistant"
     draft = ("env", "draft", inputs / "tools.json", "--policy", inputs / "policy.md", "--logs", inputs / "logs.jsonl")
-    code, out, err = lawtrace(*draft, "--model", "replay:account-draft", "--out", "account", "--json")
+    models = ("--model", "replay:account-draft#writer", "--critic", "replay:account-draft#critic")
+    code, out, err = lawtrace(*draft, *models, "--out", "account", "--json")
     assert code == 0, err
     assert "differ from the recorded ones" not in err
     found: dict[str, Any] = json.loads(out.splitlines()[-1])
-    for part, share in (("seen", 1.0), ("held_out", 0.99), ("held_out_many_changes", 0.98)):
-        fields = found["fidelity"][part]
-        assert fields["equal"] >= share * (fields["equal"] + fields["different"]) > 0
-    assert (found["drafts"], found["rules"], found["traces"], found["differences"]) == (2, 17, 2, [])
-    assert sum(not tool["undeclared"] for tool in found["tools"].values()) == 8
-    assert sum(one["kind"] == "rule" for one in found["policy"]) == 13
+    equal = {part: (one["equal"], one["different"]) for part, one in found["fidelity"].items()}
+    assert equal == {"seen": (1102, 0), "held_out": (321, 3), "held_out_many_changes": (213, 3)}
+    assert (found["drafts"], found["rules"], found["traces"], found["differences"]) == (3, 31, 2, [])
+    assert sum(not tool["undeclared"] for tool in found["tools"].values()) == 9
+    assert {one["kind"] for one in found["policy"]} == {"rule"}
     pairs = lawtrace.json("tasks", "build", "--env", "./account", "--count", 4, "--out", "pairs.jsonl")
     assert pairs["tasks"] == 4
     done = lawtrace.json("run", "--tasks", "pairs.jsonl", "--env", "./account", "--out", "run")["pairs"]
@@ -258,22 +258,10 @@ def test_the_recorded_draft(lawtrace: Shell) -> None:
     code, _, err = lawtrace("tasks", "build", "--env", "./account", "--matters", 3, "--out", "dockets.jsonl")
     assert (code, "a look-up without parameters that lists the open matters" in err) == (3, True)
     _, out, _ = lawtrace("audit", inputs / "logs.jsonl", "--env", "./account", "--out", "audit.jsonl", "--json")
-    assert json.loads(out.splitlines()[-1])["outcomes"] == {"unlawful": 23, "lawful": 13}
+    assert json.loads(out.splitlines()[-1])["outcomes"] == {"unlawful": 25, "lawful": 11}
     domain = load_domain("./account")
-    guard = Guard(load_rules(domain.rules_file), domain.environment)
+    guard = Guard(load_rules(domain.rules_file), domain)
     pay = {"recipient": "X1", "amount": 10.0, "subject": "s", "date": "2024-01-01"}
     refused = guard.before({"tool": "send_money", "arguments": pay})
     assert isinstance(refused, Refuse)
-    assert "balance-first" in refused.finding.rules
-
-
-@pytest.mark.slow
-def test_the_blind_draft(lawtrace: Shell) -> None:
-    inputs = Path(__file__).parents[3] / "examples" / "account_assistant"
-    draft = ("env", "draft", inputs / "tools.json", "--policy", inputs / "policy.md", "--logs", inputs / "logs.jsonl")
-    models = ("--model", "replay:account-draft-blind#writer", "--critic", "replay:account-draft-blind#critic")
-    found = lawtrace.json(*draft, *models, "--out", "account")
-    equal = {part: (one["equal"], one["different"]) for part, one in found["fidelity"].items()}
-    assert equal == {"seen": (1102, 0), "held_out": (321, 3), "held_out_many_changes": (213, 3)}
-    assert (found["drafts"], found["rules"], found["traces"]) == (2, 23, 2)
-    assert {one["kind"] for one in found["policy"]} == {"rule"}
+    assert any("looks up the balance" in provision for provision in refused.provisions)

@@ -61,7 +61,7 @@ ROWS = (
     Row("messages logs/nosuch", 2, ("logs/nosuch has no event log (there is no such folder)",)),
     Row("messages quickstart", 2, ("quickstart: no folder of a run", "did you mean 'logs/quickstart'")),
     Row(f"messages {'a' * 300}", 2, (f"{'a' * 100}: cannot be used: File name too long",)),
-    Row("messages nosuch", 2, ("known are account-draft, account-draft-blind, banking",)),
+    Row("messages nosuch", 2, ("known are account-draft, banking",)),
     Row("run --model replay:pairs-payment#solver", 2, ("pairs-payment: no folder", "did you mean 'pairs-payments'")),
     Row("run --tasks 1.4", 2, ("1.4: no such task file, run or release",)),
     Row("grade run", 2, ("run: has no attempts; to judge programs, give --tasks run and --programs FILE",)),
