@@ -226,6 +226,12 @@ class Tool:
         return tuple(result for result in rows if result.entity.key in result.fields)
 
     @property
+    def listings(self) -> tuple[RowsResult, ...]:
+        """The results that list rows with their keys: whoever can tell rows apart may take any of them."""
+        rows = (result for result in self.results if isinstance(result, RowsResult) and not result.single)
+        return tuple(result for result in rows if result.entity.key in result.fields)
+
+    @property
     def referred_tables(self) -> frozenset[str]:
         """The tables of whose rows a call names keys."""
         sources = (parameter.source for parameter in self.parameters)

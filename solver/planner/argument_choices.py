@@ -104,10 +104,15 @@ class ArgumentChooser:
                     pass
         return {name: value for name, value in drawn.items() if value is not None}
 
-    def representatives(self, search_state: SearchState, tool: Tool, random: Random) -> list[CallChoice]:
-        """One call of each kind, with the lowest number of each region. Some of the calls may be refused."""
+    def representatives(
+        self, search_state: SearchState, tool: Tool, random: Random, *, any_row: bool = False
+    ) -> list[CallChoice]:
+        """One call of each kind, with the lowest number of each region. Some of the calls may be refused.
+
+        A look-up finds exactly one row, but for ``any_row``.
+        """
         choices = list(self._assignments(search_state, CallChoice(tool), random))
-        if not self._lookups[tool.name]:
+        if any_row or not self._lookups[tool.name]:
             return choices
         found = [(self._is_new(search_state, choice), choice) for choice in choices]
         new = [choice for is_new, choice in found if is_new]

@@ -22,7 +22,6 @@ from typing import Final, cast
 from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.simulation import call_duration, state_at, times_planned
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.effects import RowsResult
 from lawtrace.environments.spec.samplers import OneOf
 from lawtrace.environments.spec.state import State, rows_about
 from lawtrace.environments.spec.tools import FromUser, Tool
@@ -89,18 +88,12 @@ def find_queue(environment: Environment) -> Tool:
     """The look-up that lists the open matters. Raises SearchError if there is none."""
     declined = () if environment.declines is None else environment.tools[environment.declines].referred_tables
     for tool in environment.tools.values():
-        if not tool.parameters and not tool.compliance and {one.entity.table for one in _listings(tool)} & {*declined}:
+        if not tool.parameters and not tool.compliance and {one.entity.table for one in tool.listings} & {*declined}:
             return tool
     raise SearchError(
         f"environment {environment.name!r}: dockets need a look-up without parameters that lists the open matters, and "
         "a tool that declines them; declare both (docs/dockets.md), or use another trace mode"
     )
-
-
-def _listings(tool: Tool) -> list[RowsResult]:
-    """The results that list rows with their keys."""
-    rows = (one for one in tool.results if isinstance(one, RowsResult) and not one.single)
-    return [one for one in rows if one.entity.key in one.fields]
 
 
 class DocketWriter:
@@ -109,7 +102,7 @@ class DocketWriter:
     def __init__(self, environment: Environment, rules: Sequence[Rule]) -> None:
         """Raises SearchError if the environment has no queue."""
         queue = find_queue(environment)
-        listings = [replace(one, reveals_key=True) for one in _listings(queue)]  # a planner may take keys from it
+        listings = [replace(one, reveals_key=True) for one in queue.listings]  # a planner may take keys from it
         others = [one for one in queue.results if one.name not in {of.name for of in listings}]
         self._queue: Final = replace(queue, results=(*listings, *others))
         self._environment: Final = replace(environment, tools={**environment.tools, queue.name: self._queue})

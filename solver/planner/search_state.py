@@ -4,7 +4,7 @@ The simulator runs the call, so the semantics of tools is not repeated here. The
 results: the key of the single row that a look-up finds, and the key of a row that the call creates.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import cast
@@ -112,6 +112,20 @@ def apply_call(environment: Environment, search_state: SearchState, choice: Call
         _still_there(environment, known, state) if state is not after else known,
         search_state.findable,
     )
+
+
+def with_listed_rows(search_state: SearchState, tool: Tool) -> SearchState:
+    """The search state of a caller that takes any row of the lists that its last call, of this tool, showed."""
+    known, result = search_state.known, cast("Mapping[str, Json]", search_state.events[-1].result)
+    for listing in tool.listings:
+        table, key = listing.entity.table, listing.entity.key
+        decode = listing.entity.fields[key].type.decode
+        listed = {
+            decode(row[key]): FromResult(len(search_state.events) - 1, (listing.name, number, key))
+            for number, row in enumerate(cast("Sequence[Mapping[str, Json]]", result[listing.name]))
+        }
+        known = {**known, table: {**listed, **known.get(table, {})}}
+    return replace(search_state, known=known)
 
 
 def _updated_knowledge(choice: CallChoice, search_state: SearchState, event: Event, after: State) -> KnownRows:

@@ -16,7 +16,8 @@ plan is checked call by call (`lawtrace.solver.planner.instantiation`).
 docs/decisions/0016-facts-by-execution.md says what may be excluded wrongly.
 
 Plans use one search state for each abstract state, so that they can be instantiated. Claims of impossibility use the
-*over-approximation*, which also explores search states that have more rows than the abstraction counts.
+*over-approximation*, which also explores search states that have more rows than the abstraction counts. There the
+caller may take any row of a list, as models do.
 """
 
 import sys
@@ -36,7 +37,13 @@ from lawtrace.schemas.events import Event
 from lawtrace.solver.logic.conditions import Condition, condition_fields, condition_parts, subconditions
 from lawtrace.solver.planner.abstract_state import AbstractState, RowRule, StateAbstraction
 from lawtrace.solver.planner.argument_choices import ArgumentChooser
-from lawtrace.solver.planner.search_state import CallChoice, SearchState, apply_call, initial_search_state
+from lawtrace.solver.planner.search_state import (
+    CallChoice,
+    SearchState,
+    apply_call,
+    initial_search_state,
+    with_listed_rows,
+)
 from lawtrace.solver.predicates import ObservedPredicates
 
 DerivedAbstraction = tuple[object, ...]
@@ -236,7 +243,8 @@ class TransitionSystem:
     ) -> None:
         """
         Args:
-            overapproximate: also explore search states that have more rows than the abstraction counts.
+            overapproximate: also explore search states that have more rows than the abstraction counts, and let the
+                caller take any row of a list.
             classes: whether abstract states keep classes of rows.
             row_rule: a rule whose states belong to these classes, and which no call breaks.
             most: how many abstract states with classes there may be.
@@ -272,6 +280,10 @@ class TransitionSystem:
         search_state = initial_search_state(self._environment, state)
         if not self.abstraction.classifies_rows:
             return search_state
+        if self._overapproximate:
+            keys = {table: entity.key for table, entity in self._environment.entities.items()}
+            rows = {table: frozenset(row.values[key] for row in state.rows(table)) for table, key in keys.items()}
+            return replace(search_state, findable=rows)
         return replace(search_state, findable=self.argument_chooser.findable_rows(search_state, Random(0)))
 
     def state_number(self, search_state: SearchState) -> int | None:
@@ -339,11 +351,13 @@ class TransitionSystem:
         before = replace(search_state, events=history)
         for _ in range(CALL_ATTEMPTS):
             completed = False
-            for choice in self.argument_chooser.representatives(before, tool, self._random):
+            for choice in self._choices(before, tool):
                 after = apply_call(self._environment, before, choice) or apply_call(self._permissive, before, choice)
                 if after is None or self._breaks_row_rule(after):
                     continue
                 completed = True
+                if self._overapproximate:
+                    after = with_listed_rows(after, tool)
                 label = self.derived.label(after.events[-1])
                 if label not in self._label_numbers:
                     self._label_numbers[label] = len(self.labels)
@@ -352,6 +366,9 @@ class TransitionSystem:
                 self._transitions[number][self._label_numbers[label], self._reached(after)] = None
             if completed:
                 break
+
+    def _choices(self, before: SearchState, tool: Tool) -> list[CallChoice]:
+        return self.argument_chooser.representatives(before, tool, self._random, any_row=self._overapproximate)
 
     def _breaks_row_rule(self, after: SearchState) -> bool:
         row_rule = self.abstraction.row_rule

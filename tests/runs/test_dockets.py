@@ -159,6 +159,7 @@ def test_dockets_of_a_world_as_data(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     lawtrace, desk = Shell(monkeypatch, capsys), Path(__file__).parents[1] / "data" / "claim_desk"
+    assert lawtrace("env", "check", desk)[0] == 0
     made = ("--matters", 3, "--slack", 0.3, "--count", 1, "--out", "dockets.jsonl")
     lawtrace.json("tasks", "build", "--env", desk, *made)
     done = lawtrace.json("run", "--tasks", "dockets.jsonl", "--env", desk, "--out", "run")

@@ -3,8 +3,10 @@
 The cost of an analysis is tested by the number of nodes that its searches create, never by time.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise, product
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -117,6 +119,15 @@ def test_a_tool_that_one_rule_forbids_and_another_that_two_forbid() -> None:
     assert {finding.scope for finding in found.values()} == {"free"}
 
 
+def test_a_caller_may_take_any_row_of_a_list() -> None:
+    def two_boxes(_: Random) -> State:
+        return State({"boxes": tuple(Row({"id": key}) for key in ("B-00001", "B-00002"))})
+
+    analysis = analyse_rules(replace(BOXES, populate=two_boxes), rules_of("(!Open) W Find"))
+    assert analysis.findings == ()
+    assert analysis.calling.keys() == BOXES.tools.keys()
+
+
 def test_recording_is_unreachable_if_nothing_is_pending() -> None:
     (finding,) = of_kind(analyse_rules(environment(RECORD, "Wait"), []), "unreachable")
     assert finding.proof.endswith("Record records what is pending, and no tool leaves anything pending.")
@@ -217,20 +228,19 @@ def test_twenty_checks_before_one_action_are_found_one_after_the_other() -> None
 # Scopes.
 
 
-def sequences(follow: list[dict[str, int]], length: int) -> set[str]:
+def sequences(moves: Sequence[Iterable[tuple[str, int]]], length: int) -> set[str]:
     """All sequences of that many calls, as text, through a graph that begins at 0."""
     ends = {("", 0)}
     for _ in range(length):
-        ends = {(f"{path} {tool}", follow[place][tool]) for path, place in ends for tool in follow[place]}
+        ends = {(f"{path} {tool}", target) for path, place in ends for tool, target in moves[place]}
     return {path for path, _ in ends}
 
 
 def test_merged_states_allow_the_same_sequences() -> None:
     for domain in (BANKING, BOXES):
-        facts = [
-            {move.tool: move.target for move in moves} for moves in Product(domain, (), overapproximate=True).moves
-        ]
-        merged = [dict(moves) for moves in environment_scope(domain).moves]
+        product = Product(domain, (), overapproximate=True)
+        facts = [[(move.tool, move.target) for move in moves] for moves in product.moves]
+        merged = [moves.items() for moves in environment_scope(domain).moves]
         assert len(merged) <= len(facts)
         for length in range(5):
             assert sequences(merged, length) == sequences(facts, length)
