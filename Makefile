@@ -19,7 +19,7 @@ $(READY): pyproject.toml constraints.txt
 
 # From law to report for banking, with rules of recorded models; then contrast pairs, with a recorded model beside the
 # baselines. No key, no network.
-PAIRS = 2.1 --env payments
+PAIRS = 2.2 --env payments
 demo: $(READY)
 	$(BIN)/lawtrace run
 	$(BIN)/lawtrace run --tasks $(PAIRS) --limit 16 --model 'replay:pairs-payments#solver' \

@@ -140,7 +140,7 @@ def pairs() -> None:
     """The pairs of the demo, with their recorded solver."""
     models = (word for one in ("replay:pairs-privacy#solver", "baseline:habit") for word in ("--model", one))
     goals = sets('attempts.styles=["goal"]')
-    run("--tasks", ROOT / "docs/tasks/2.1", "--env", "privacy_desk", "--limit", "6", *models, *goals)
+    run("--tasks", ROOT / "docs/tasks/2.2", "--env", "privacy_desk", "--limit", "6", *models, *goals)
 
 
 @case()

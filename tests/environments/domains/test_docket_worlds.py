@@ -35,7 +35,7 @@ def test_a_docket_has_its_own_states_times_and_rules(world: str) -> None:
 
 def test_a_file_of_dockets_has_the_manual_of_dockets(tmp_path: Path) -> None:
     """So prompts of a release and texts for annotators show what dockets are judged by."""
-    tasks, domain = read_tasks(ROOT / "docs/tasks/2.1/references/privacy_desk.jsonl")
+    tasks, domain = read_tasks(ROOT / "docs/tasks/2.2/references/privacy_desk.jsonl")
     docket = Docket(matters=(), length=1, shortest=1, order=(), obstacles=())
     write_tasks(tmp_path / "dockets.jsonl", [tasks[0].model_copy(update={"docket": docket})])
     _, for_dockets = read_tasks(tmp_path / "dockets.jsonl")

@@ -109,7 +109,7 @@ def test_a_filter_without_a_match_lists_its_values(
 
 
 def test_attempts_by_fact(lawtrace: Shell) -> None:
-    pairs = ROOT / "docs" / "tasks" / "2.1" / "references" / "privacy_desk.jsonl"
+    pairs = ROOT / "docs" / "tasks" / "2.2" / "references" / "privacy_desk.jsonl"
     facts = {task.id: task.contrast.fact for task in read_tasks(pairs)[0] if task.contrast}
     fact = next(iter(facts.values()))
     lawtrace.json("run", "--tasks", pairs, "--model", "baseline:reference", "--model", "baseline:literal", "--out", "r")
