@@ -227,7 +227,7 @@ class Tool:
 
     @property
     def listings(self) -> tuple[RowsResult, ...]:
-        """The results that list rows with their keys: whoever can tell rows apart may take any of them."""
+        """The results that list rows with their keys."""
         rows = (result for result in self.results if isinstance(result, RowsResult) and not result.single)
         return tuple(result for result in rows if result.entity.key in result.fields)
 

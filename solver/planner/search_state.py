@@ -29,7 +29,7 @@ class SearchState:
         now: that time.
         end: the time at which the session ends. A call must begin before it.
         known: for each table the keys that the caller knows, with the place in an earlier result that revealed each.
-        findable: for each table the keys of initial rows that some look-up finds alone; empty if not computed.
+        findable: for each table the keys of initial rows that a caller may come to know; empty if not computed.
     """
 
     state: State
@@ -115,15 +115,15 @@ def apply_call(environment: Environment, search_state: SearchState, choice: Call
 
 
 def with_listed_rows(search_state: SearchState, tool: Tool) -> SearchState:
-    """The search state of a caller that takes any row of the lists that its last call, of this tool, showed."""
+    """The search state of a caller that takes any row that its last call, of this tool, listed and did not delete."""
     known, result = search_state.known, cast("Mapping[str, Json]", search_state.events[-1].result)
     for listing in tool.listings:
-        table, key = listing.entity.table, listing.entity.key
-        decode = listing.entity.fields[key].type.decode
-        listed = {
-            decode(row[key]): FromResult(len(search_state.events) - 1, (listing.name, number, key))
-            for number, row in enumerate(cast("Sequence[Mapping[str, Json]]", result[listing.name]))
-        }
+        table, key, last = listing.entity.table, listing.entity.key, len(search_state.events) - 1
+        there = {row.values[key] for row in search_state.state.rows(table)}
+        listed = dict[Value, FromResult]()
+        for number, row in enumerate(cast("Sequence[Mapping[str, Json]]", result[listing.name])):
+            if (value := listing.entity.fields[key].type.decode(row[key])) in there:
+                listed[value] = FromResult(last, (listing.name, number, key))
         known = {**known, table: {**listed, **known.get(table, {})}}
     return replace(search_state, known=known)
 

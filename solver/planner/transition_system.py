@@ -351,7 +351,8 @@ class TransitionSystem:
         before = replace(search_state, events=history)
         for _ in range(CALL_ATTEMPTS):
             completed = False
-            for choice in self._choices(before, tool):
+            choices = self.argument_chooser.representatives(before, tool, self._random, any_row=self._overapproximate)
+            for choice in choices:
                 after = apply_call(self._environment, before, choice) or apply_call(self._permissive, before, choice)
                 if after is None or self._breaks_row_rule(after):
                     continue
@@ -366,9 +367,6 @@ class TransitionSystem:
                 self._transitions[number][self._label_numbers[label], self._reached(after)] = None
             if completed:
                 break
-
-    def _choices(self, before: SearchState, tool: Tool) -> list[CallChoice]:
-        return self.argument_chooser.representatives(before, tool, self._random, any_row=self._overapproximate)
 
     def _breaks_row_rule(self, after: SearchState) -> bool:
         row_rule = self.abstraction.row_rule
